@@ -125,23 +125,31 @@ const NOT_PRINTED: [&str; 31] = [
     "validation_splits",
 ];
 
-/// Options whose values are samplers, which have words of their own.
-const NAMED_ELSEWHERE: [&str; 2] = ["accountant", "sampler"];
+/// Commands with options that are numeric fields of a page: whether a number is whole is known of these.
+const NUMERIC: [&str; 8] = [
+    "audit bgm",
+    "audit dpsgd",
+    "audit fedavg",
+    "audit gaussian",
+    "audit pategan",
+    "bound matrix",
+    "canaries optimise",
+    "check",
+];
+
+/// Options whose choices are those of a field.
+const CHOSEN: [(&str, &[&str]); 6] = [
+    ("audit bgm", &["float_mode", "threat_model"]),
+    ("audit dpsgd", &["canary", "canary_kind", "score"]),
+    ("audit fedavg", &["attack"]),
+    ("bound", &["adjacency"]),
+    ("bound matrix", &["objective", "strategy"]),
+    ("check", &["claim_adjacency", "noise_on"]),
+];
 
 /// Options whose help is the hint of their field.
 const EXPLAINED: [(&str, &[&str]); 5] = [
-    (
-        "audit dpsgd",
-        &[
-            "canaries",
-            "repeats",
-            "reference_models",
-            "guesses",
-            "guesses_in",
-            "guesses_out",
-            "pretrain_records",
-        ],
-    ),
+    ("audit dpsgd", &["canaries", "repeats", "reference_models"]),
     (
         "audit fedavg",
         &["clients", "concentration", "canary_presentations", "repeats", "without_canaries"],
@@ -158,13 +166,31 @@ pub(crate) fn options() -> Value {
         assert!(text.contains(&format!("\"name\":\"{name}\"")), "no option is `{name}`");
     }
     let table: Value = serde_json::from_str(&text).unwrap();
+    let options_of = |command: &str| {
+        let entry = table.as_array().unwrap().iter().find(|entry| entry["name"] == command);
+        entry.unwrap()["options"].as_array().unwrap()
+    };
+    for (command, names) in EXPLAINED.iter().chain(&CHOSEN) {
+        for name in *names {
+            let is_option = options_of(command).iter().any(|option| option["name"] == *name);
+            assert!(is_option, "`{command}` has no option `{name}`");
+        }
+    }
     let of_command = |command: &&str| {
-        let entry = table.as_array().unwrap().iter().find(|entry| entry["name"] == **command);
-        let options = entry.unwrap()["options"].as_array().unwrap().iter();
+        let options = options_of(command).iter();
         let of_option = |option: &Value| {
             let name = option["name"].as_str().unwrap();
+            let is_in = |list: &[(&str, &[&str])]| {
+                list.iter().any(|(of, names)| of == command && names.contains(&name))
+            };
             let mut known = known(option);
-            if EXPLAINED.iter().any(|(of, names)| of == command && names.contains(&name)) {
+            if NUMERIC.contains(command) && option["kind"] == "integer" {
+                known.insert("kind".to_owned(), "integer".into());
+            }
+            if is_in(&CHOSEN) {
+                known.insert("choices".to_owned(), option["choices"].clone());
+            }
+            if is_in(&EXPLAINED) {
                 known.insert("help".to_owned(), option["help"].clone());
             }
             let is_shown = !NOT_PRINTED.contains(&name) && !known.is_empty();
@@ -176,19 +202,12 @@ pub(crate) fn options() -> Value {
     Value::Object(PRINTED.iter().map(of_command).collect())
 }
 
-/// The kind of an option if it is a whole number, its default if it is one word, and its choices.
+/// The default of an option if it is one word.
 fn known(option: &Value) -> Map<String, Value> {
     let mut known = Map::new();
-    if option["kind"] == "integer" {
-        known.insert("kind".to_owned(), "integer".into());
-    }
     if let Some(default) = default_of(option) {
         let number = default.parse::<f64>().map(Value::from);
         known.insert("default".to_owned(), number.unwrap_or_else(|_| default.into()));
-    }
-    let choices = option["choices"].as_array().unwrap();
-    if !choices.is_empty() && !NAMED_ELSEWHERE.iter().any(|name| option["name"] == *name) {
-        known.insert("choices".to_owned(), json!(choices));
     }
     known
 }

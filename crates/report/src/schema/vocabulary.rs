@@ -95,7 +95,6 @@ fn sampler(kind: SamplerKind) -> Value {
         "batches": batches(kind),
         "draws_subsets": upper.is_some_and(is_of_subsets),
         "has_adjacency": kind.limits_batch_size(),
-        "has_buffer": kind.has_buffer(),
         "needs_batch_size": kind.needs_batch_size(),
         "parameter": kind.parameter(),
         "threat_models": kind.threat_models(),

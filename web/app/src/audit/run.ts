@@ -175,9 +175,7 @@ export class AuditRun<P = AuditPlan, F = Found, A = void> {
     counter.client.close();
     this.#crashed(failure);
     const what = counter.kind === "gpu" ? "The GPU" : "A worker";
-    this.notes.push(
-      `${what} failed (${failureOf(failure).message}); its observations are counted again.`,
-    );
+    this.notes.push(`${what} failed (${failureOf(failure).message}); ${this.subject.recovery}.`);
     if (counter.kind === "gpu") await this.#useCpu();
     else {
       const opened = await this.#reopened(); // others may have been replaced meanwhile
@@ -276,7 +274,7 @@ export class AuditRun<P = AuditPlan, F = Found, A = void> {
   async #finish(): Promise<void> {
     await this.#evaluation; // an older one must not end later
     if (this.isOver) return;
-    await this.#evaluateNow();
+    if (this.subject.skipsLastEvaluation !== true) await this.#evaluateNow();
     this.answer = await this.subject.finished?.(this.#coordinator, this.elapsed_ms);
     this.#end("done");
   }

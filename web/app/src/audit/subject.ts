@@ -35,7 +35,7 @@ export interface Pace {
   range_ms: { cpu: number; gpu: number };
   /** Observations of the first range, whose speed is unknown. */
   first: { cpu: number; gpu: number };
-  /** Observations of the smallest range, of which others are multiples. */
+  /** Observations of the smallest range; the sizes of all ranges after the first are multiples of it. */
   fewest: number;
   /** Time limit of a first answer: a GPU may compile shaders, and a worker load its program. */
   patience_ms: number;
@@ -55,6 +55,8 @@ export interface Subject<P = AuditPlan, F = Found, A = void> {
   /** Planned results, of which the coordinator knows the exact number. */
   readonly total: number;
   readonly pace: Pace;
+  /** What happens to the range of a broken worker, for display. */
+  readonly recovery: string;
   /** Arguments of the coordinator's `open`. */
   readonly opens: readonly unknown[];
   /** What counters get beside the layout. */
@@ -63,6 +65,8 @@ export interface Subject<P = AuditPlan, F = Found, A = void> {
   begun?(layout: Uint8Array): void;
   /** Called with what the counts so far show. */
   evaluated?(coordinator: Client<CoordinatorApi<F>>, found: F): Promise<void> | undefined;
+  /** Whether the answer says all that an evaluation of every count would. */
+  readonly skipsLastEvaluation?: boolean;
   /** Called after the last count, before the workers end: the answer. */
   finished?(coordinator: Client<CoordinatorApi<F>>, elapsed_ms: number): Promise<A>;
   /** The estimate of what is found; none where nothing is. */
@@ -91,5 +95,13 @@ export function simulations(plan: AuditPlan): Subject {
     patience_at_work_ms: 10_000,
   };
   const estimate = ({ result }: Found) => result;
-  return { plan, total: plan.observations, pace, opens: [plan], shares: [], estimate };
+  return {
+    plan,
+    total: plan.observations,
+    pace,
+    recovery: "its observations are counted again",
+    opens: [plan],
+    shares: [],
+    estimate,
+  };
 }

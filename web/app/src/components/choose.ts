@@ -15,14 +15,15 @@ export interface MoreOptions {
   chosen(value: string): boolean;
 }
 
-/** A list to choose one from, with what the chosen value means. */
+/** A list to choose one from, with what the chosen value means; nothing where it has no effect. */
 export function choose(
   app: Explored,
   name: ChoiceName,
   isAvailable: (value: string) => boolean = () => true,
   more?: MoreOptions,
-): TemplateResult {
+): TemplateResult | typeof nothing {
   const field: ChoiceField = FIELDS[name];
+  if (!hasEffect(field, app.state)) return nothing;
   const value = app.state[name] ?? "";
   const hint = field.hint ?? field.says?.[value];
   const described = `${name}-hint`;

@@ -1,7 +1,7 @@
 /** Commands as lines for a shell. */
 
 import { numberText, type Value } from "../../../fields/field";
-import type { Known } from "./table";
+import type { OptionTable } from "./table";
 
 /** Values by the names of options, in the order in which they are written. */
 export type Options = Readonly<Record<string, Value | boolean | null | undefined>>;
@@ -19,7 +19,7 @@ export function wordsOfOption(name: string, value: Value | true): string[] {
  * ones. */
 export function commandLine(
   command: string,
-  known: Known,
+  known: OptionTable,
   options: Options,
   stated: readonly string[] = [],
 ): string {

@@ -16,19 +16,29 @@ interface Option {
 }
 
 /** The options of a command about which there is something to know. */
-export type Known = Readonly<Record<string, Option>>;
+export type OptionTable = Readonly<Record<string, Option>>;
 
-/** `set_size` and `add-remove` for a reader: “Set size” and “Add or remove”. */
+/** Labels of choices whose names do not read well. */
+const LABELS: Readonly<Record<string, string>> = { "add-remove": "Add or remove" };
+
+/** `set_size` and `worst-case` for a reader: “Set size” and “Worst case”. */
 export function labelOf(name: string): string {
-  const words = name.replace("add-remove", "add or remove").replace(/[-_]/g, " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const words = name.replace(/[-_]/g, " ");
+  return LABELS[name] ?? words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 const DEFAULT = /\s*\[default: (.*)\]$/;
 
 /** Help of an option without its default, and the default in the words of the program. */
-export function apart(help: string): { help: string; usual: string | undefined } {
+export function splitDefault(help: string): { help: string; usual: string | undefined } {
   return { help: help.replace(DEFAULT, ""), usual: DEFAULT.exec(help)?.[1] };
+}
+
+/** The default with one value of another option, of a text such as `150; lenet 500`. */
+export function defaultWith(value: string, usual: string): string | undefined {
+  return usual.split(/[;,] /).reduce((found, part) => {
+    return part.startsWith(`${value} `) ? part.slice(value.length + 1) : found;
+  });
 }
 
 /** Names of the fields of a record that have values of a type. */
@@ -41,14 +51,17 @@ type ChoiceOf<T, R> = Omit<ChoiceField, "initial"> & {
   readonly record: R;
 };
 
+/** A rule that a field says of itself. */
+type RuleOf<P> = Pick<P, Extract<keyof P, "onlyFor">>;
+
 /** Fields for options of a command, which are also fields of a record. Kind, default, choices and what they
  * mean are the program's, and so is the label where the page has no other. */
-export function fieldsOf<Q>(known: Known) {
+export function fieldsOf<Q>(known: OptionTable) {
   const number = (record: string, page: Partial<NumberField>) => {
     const option = known[record] ?? {};
     const whole = page.whole ?? option.kind === "integer";
     const ends = { least: whole ? 1 : 0, most: 1e6 };
-    const { help, usual } = apart(option.help ?? "");
+    const { help, usual } = splitDefault(option.help ?? "");
     // an empty input leaves the default to the program
     const sentences =
       typeof option.default !== "number" && usual ? [help, `Default: ${usual}`] : [help];
@@ -64,19 +77,20 @@ export function fieldsOf<Q>(known: Known) {
   };
   return {
     /** A number that always has a value. */
-    number<R extends NamesOf<Q, number>>(record: R, page: Partial<NumberField>) {
+    number<R extends NamesOf<Q, number>, P extends Partial<NumberField>>(record: R, page: P) {
       const initial = page.initial ?? Number(known[record]?.default);
-      return { ...number(record, page), record, initial };
+      const rule: RuleOf<P> = page;
+      return { ...number(record, page), record, initial, ...rule };
     },
     /** A number that may be missing. */
     optional<R extends NamesOf<Q, number>>(record: R, page: Omit<Partial<NumberField>, "initial">) {
       return { ...number(record, { label: `${labelOf(record)} (optional)`, ...page }), record };
     },
     /** A choice that always has a value. */
-    choice<R extends NamesOf<Q, string>>(record: R, page: Partial<ChoiceField>) {
+    choice<R extends NamesOf<Q, string>, P extends Partial<ChoiceField>>(record: R, page: P) {
       const initial = page.initial ?? known[record]?.default;
       const field: unknown = { ...choice(record, page), initial };
-      return field as ChoiceOf<NonNullable<Q[R]>, R> & { readonly initial: string };
+      return field as ChoiceOf<NonNullable<Q[R]>, R> & { readonly initial: string } & RuleOf<P>;
     },
     /** A choice that may be missing. */
     optionalChoice<R extends NamesOf<Q, string>>(record: R, page: Partial<ChoiceField>) {

@@ -1,6 +1,6 @@
 /** What the program can be asked about recorded data: the table of its options, and how a page shows them. */
 
-import { apart, type Choice, labelOf } from "../options/table";
+import { type Choice, labelOf, splitDefault } from "../options/table";
 import type { Command } from "../state/given";
 import table from "./questions.json";
 
@@ -53,12 +53,12 @@ export function areExclusive(one: Option, other: Option): boolean {
 
 /** What the program does without the option, in its words. */
 export function defaultOf(option: Option): string | undefined {
-  return option.default ?? apart(option.help).usual;
+  return option.default ?? splitDefault(option.help).usual;
 }
 
 /** The help of an option, whose default is shown by itself. */
 export function hintOf(command: Command, { help }: Option): string {
-  return named(command, apart(help).help);
+  return named(command, splitDefault(help).help);
 }
 
 /** An option in text of the program, with what stands for its value. */

@@ -13,6 +13,7 @@ import { RUN } from "./one-run";
 import {
   ALL,
   about,
+  hasAdjacency,
   hasUses,
   parametersOf,
   type Sampler,
@@ -55,14 +56,17 @@ export const FIELDS = {
   delta: { ...delta, least: 1e-12, most: 0.1 },
   sampler: samplerField("How batches are drawn", ALL),
   uses_per_epoch: bgm.number("uses_per_epoch", { ...uses, most: 1e5 }),
-  adjacency: fieldsOf<BoundSetting>(bound).choice("adjacency", {}),
+  adjacency: fieldsOf<BoundSetting>(bound).choice("adjacency", {
+    help: "What neighbouring data sets differ in, for bounds and claim",
+    onlyFor: ["sampler", ...ALL.filter(hasAdjacency)],
+  }),
   threat_model: bgm.choice("threat_model", {
     label: "Threat model of the audit",
     initial: "worst-case",
     says: {
-      "worst-case": "the attacker chooses every record",
-      "partially-informed": "the attacker chooses one record of every batch",
-      "target-canary": "the attacker chooses the target alone",
+      "worst-case": "The attacker chooses every record.",
+      "partially-informed": "The attacker chooses one record of every batch.",
+      "target-canary": "The attacker chooses the target alone.",
     },
   }),
   batch_size: bgm.number("batch_size", { symbol: "B", most: 500_000, initial: 64 }),

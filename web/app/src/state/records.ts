@@ -3,10 +3,13 @@
 import { type Field, hasEffect, type Value, type ValueOf } from "../../../fields/field";
 
 type Fields = Readonly<Record<string, Field>>;
-/** A record's field for each field of the state. */
+/** A record's field for each field of the state: optional where the state may have no value for it, or one
+ * without an effect. */
 type RecordOf<F> = {
   [N in keyof F as F[N] extends { record: infer R extends string; initial: Value }
-    ? R
+    ? F[N] extends { onlyFor: readonly unknown[] }
+      ? never
+      : R
     : never]: ValueOf<F[N]>;
 } & {
   [N in keyof F as F[N] extends { record: infer R extends string } ? R : never]?: NonNullable<

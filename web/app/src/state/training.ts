@@ -73,14 +73,20 @@ export const CANARIES = {
   }),
   train_references: dpsgd.number("reference_models", { symbol: "K", least: 0, most: 200 }),
   train_score: dpsgd.choice("score", { label: "Score of a canary" }),
-  train_guesses: dpsgd.optional("guesses", { symbol: "k", most: 1e7 }),
+  train_guesses: dpsgd.optional("guesses", {
+    symbol: "k",
+    most: 1e7,
+    hint: "Over all audited trainings, most confident first; several numbers are tested jointly if empty.",
+  }),
   train_guesses_in: dpsgd.optional("guesses_in", {
     label: "Guesses “included” (optional)",
     most: 1e7,
+    hint: "Of the largest scores, in place of a number for both sides.",
   }),
   train_guesses_out: dpsgd.optional("guesses_out", {
     label: "Guesses “not included” (optional)",
     most: 1e7,
+    hint: "Of the smallest scores, in place of a number for both sides.",
   }),
 } as const;
 
@@ -90,6 +96,7 @@ export const PRETRAINING = {
   train_pretrain: dpsgd.optional("pretrain_records", {
     label: "Public records (optional)",
     most: 100_000,
+    hint: "Other records, which the model is first trained on without privacy; none if empty.",
   }),
   train_pretrain_epochs: dpsgd.number("pretrain_epochs", {
     label: "Epochs of the pre-training",

@@ -25,6 +25,8 @@ function coordinator() {
     done: 2 * trained.reduce((sum, times) => sum + times, 0),
     total: 2 * RUNS,
   });
+  /** Runs that each evaluation was of. */
+  const evaluated: number[] = [];
   const calls: Record<string, (...args: never[]) => unknown> = {
     open: () => ({ layout: new Uint8Array(1), ...progress() }),
     next: (runs: number) => {
@@ -40,11 +42,14 @@ function coordinator() {
       for (let run = first; run < end; run += 1) trained[run] = (trained[run] ?? 0) + 1;
       return progress();
     },
-    evaluate: () => ({ runs: 40, epsilon: 0.5, cells: [] }),
+    evaluate: () => {
+      evaluated.push(progress().done);
+      return { runs: 40, epsilon: 0.5, cells: [] };
+    },
     report: () => ({ report: {}, picture: {}, text: "" }),
   };
   const answer = ({ name, args }: Request) => calls[name]?.(...(args as never[]));
-  return { answer, trained };
+  return { answer, trained, evaluated };
 }
 
 /** The response of a worker: its range. */
@@ -53,7 +58,7 @@ function trains({ name, args }: Request): unknown {
 }
 
 function runOf(worker: (index: number) => (request: Request) => unknown) {
-  const { answer, trained } = coordinator();
+  const { answer, trained, evaluated } = coordinator();
   const workers: FakeWorker[] = [];
   const crew = {
     coordinator: () => new FakeWorker(answer),
@@ -64,7 +69,7 @@ function runOf(worker: (index: number) => (request: Request) => unknown) {
     cores: 2,
   };
   const run = new PateGanRun(ASKED, crew, () => undefined);
-  return { run, workers, trained };
+  return { run, workers, trained, evaluated };
 }
 
 const over = (run: PateGanRun) => vi.waitFor(() => expect(run.isOver).toBe(true));
@@ -86,6 +91,14 @@ test("the check above detects a run that is trained twice", () => {
   expect(isEveryOnce(new Uint8Array(RUNS).fill(1).fill(2, 7, 8))).toBe(false);
 });
 
+test("only the report evaluates all runs", async () => {
+  const { run, evaluated } = runOf(() => trains);
+  await run.start();
+  await over(run);
+  expect(evaluated.length).toBeGreaterThan(0);
+  expect(Math.max(...evaluated)).toBeLessThan(2 * RUNS);
+});
+
 test("the runs of a broken worker are trained by another", async () => {
   const { run, workers, trained } = runOf((index) => (request) => {
     if (request.name === "count" && index === 1) {
@@ -100,6 +113,7 @@ test("the runs of a broken worker are trained by another", async () => {
   expect(isEveryOnce(trained)).toBe(true);
   expect(workers).toHaveLength(3);
   expect(run.notes[0]).toContain("pulled out");
+  expect(run.notes[0]).toContain("its runs are trained again");
 });
 
 test("an audit whose workers always break fails", async () => {

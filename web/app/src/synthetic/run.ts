@@ -27,9 +27,12 @@ export class PateGanRun extends AuditRun<PateGanQuestion, PateGanSoFar, PateGanA
       plan: asked,
       total: 2 * asked.runs,
       pace: PACE,
+      recovery: "its runs are trained again",
       opens: [asked],
       shares: [],
       estimate: () => undefined,
+      // the report repeats the whole attack
+      skipsLastEvaluation: true,
       finished: (coordinator: unknown, elapsed_ms: number) =>
         // it has more functions than the coordinators of every audit
         (coordinator as Client<PateGanApi>).request("report", [elapsed_ms]),

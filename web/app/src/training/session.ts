@@ -271,6 +271,7 @@ export class TrainingSession<K extends Kind> {
       plan: asked,
       total: protocol.totalOf(asked),
       pace: PACE,
+      recovery: "its trainings are repeated",
       opens: [asked, data, state],
       shares: [data],
       estimate: protocol.estimate,

@@ -64,8 +64,7 @@ function settings(app: App): TemplateResult {
   >
     ${paired(app, "observations", isCpu ? { most: 1e7 } : {})}
     <div class="choices">
-      ${labelled(app, "device")} ${labelled(app, "float_mode")}
-      ${state.device === "cpu" ? plain(app, "workers") : nothing}
+      ${labelled(app, "device")} ${labelled(app, "float_mode")} ${plain(app, "workers")}
       <button type="submit" class="main-button" id=${START}>
         ${audit.run === undefined ? "Start the audit" : "Audit again"}
       </button>

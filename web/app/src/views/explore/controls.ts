@@ -7,7 +7,7 @@ import { significance } from "../../components/significance";
 import { linesOf } from "../../numbers/lines";
 import { FIELDS, type Field, fieldOf, type State } from "../../state/fields";
 import { PRESETS, PRINTED_DELTA, presetOf } from "../../state/presets";
-import { about, hasAdjacency, type ThreatModel, truncates } from "../../state/samplers";
+import { about, type ThreatModel, truncates } from "../../state/samplers";
 import { freshSeed } from "../../state/seed";
 import { recordsOf } from "../../theory/setting";
 
@@ -29,7 +29,7 @@ export function controls(app: Explored): TemplateResult {
     ${paired(app, "epochs")} ${paired(app, "delta")} ${plain(app, "claim")}
     ${choose(app, "sampler")}
     ${usesPerEpoch(app)} ${maxBatchSize(app)}
-    ${hasAdjacency(state.sampler) ? choose(app, "adjacency") : nothing}
+    ${choose(app, "adjacency")}
     <details class="more">
       <summary>Attacker, confidence, seed</summary>
       ${choose(app, "threat_model", (value) =>

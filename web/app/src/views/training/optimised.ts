@@ -11,14 +11,19 @@ import { paired, plain } from "../../components/paired";
 import { CANARY_FILE, optimizationCommand } from "../../copies/trained";
 import { chartWidthIn } from "../../layout";
 import { count } from "../../numbers/counts";
+import { canaries_optimise } from "../../options/options.json";
+import { defaultWith, splitDefault } from "../../options/table";
 import type { CanaryOptimisation, Course, Pictured } from "../../training/optimisation";
 import { optimizationOf } from "../../training/question";
 import type { SentFiles } from "../../workers/sent-files";
 
 const MODELS = {
-  mlp: "an MLP with smooth units",
-  lenet: "LeNet-5 with average pooling, in about a minute",
+  mlp: "both MLPs with smooth units",
+  lenet: "both LeNet-5 with average pooling",
 } as const;
+
+/** Steps of each inner training of every model, where the page asks for no other number. */
+const USUAL_STEPS = splitDefault(canaries_optimise.steps.help).usual ?? "";
 
 /** Canaries as they are moved along metagradients, where the audit asks for them. */
 export function optimised(
@@ -29,6 +34,9 @@ export function optimised(
   if (app.state.train_kind !== "optimised") return nothing;
   const { phase, course, failure, unsaved, continuesAfter } = optimisation;
   const isRunning = phase === "running";
+  const { train_model: model, train_inner_steps } = app.state;
+  const inner = defaultWith(model, USUAL_STEPS);
+  const isSlow = model === "lenet" && train_inner_steps === undefined;
   return html`<section class="panel spaced" aria-labelledby="optimise-head" aria-busy=${String(isRunning)}>
     <div class="head">
       <h2 id="optimise-head">Optimised canaries</h2>
@@ -61,12 +69,12 @@ export function optimised(
       </span>
     </div>
     <p class="small">
-      Each step trains two models, ${MODELS[app.state.train_model]}, each on half of the canaries, and
-      moves every canary so that its loss separates the two models. The audit then trains with the best
-      of them.
+      Each step trains two models, ${MODELS[model]}, on one half of the canaries each, and moves every
+      canary so that its loss separates the two models.
+      ${isSlow ? "A step takes about a minute." : nothing} The audit then trains with the best canaries.
     </p>
     <div class="settings">
-      ${paired(app, "train_metasteps")} ${plain(app, "train_inner_steps")}
+      ${paired(app, "train_metasteps")} ${plain(app, "train_inner_steps", `${inner} if empty.`)}
     </div>
     ${phase === "failed" ? html`<p class="failure" role="alert">${failure}</p>` : nothing}
     ${phase === "cancelled" ? html`<p class="note">Cancelled.</p>` : nothing}

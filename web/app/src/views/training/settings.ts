@@ -107,7 +107,7 @@ function usesPerEpoch(app: App): TemplateResult | typeof nothing {
   });
 }
 
-function attacker(app: App): TemplateResult {
+function attacker(app: App): TemplateResult | typeof nothing {
   const threats = about(app.state.train_sampler).threat_models as readonly string[];
   return choose(app, "train_attacker", (attacker) => threats.includes(attacker));
 }
