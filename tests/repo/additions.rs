@@ -14,7 +14,7 @@ use crate::{assert_none, assert_one};
 #[derive(Clone, Copy, PartialEq)]
 enum Items {
     All,
-    /// Those of the audit that it is for: the items of which it touches a file.
+    /// Items of which the addition touches a file: an item is about one kind of audit.
     OfOneAudit,
 }
 
