@@ -126,12 +126,11 @@ impl Target {
 }
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
-    let mut arguments = Arguments::new(arguments);
-    if arguments.help() {
-        let names = TARGETS.map(|target| format!("  {}\n", target.triple)).concat();
-        print!("{HELP}\nTargets:\n{names}");
+    let names = TARGETS.map(|target| format!("  {}\n", target.triple)).concat();
+    let help = format!("{HELP}\nTargets:\n{names}");
+    let Some(mut arguments) = Arguments::parse_or_help(arguments, &help) else {
         return Ok(());
-    }
+    };
     let is_built = arguments.flag("--built");
     let has_image = arguments.flag("--image");
     let targets = selected(&arguments.values("--target")?)?;

@@ -9,8 +9,14 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    pub(crate) fn new(arguments: Vec<String>) -> Self {
-        Self { left: arguments }
+    /// The arguments of a task; none where they asked for help, which is printed then.
+    pub(crate) fn parse_or_help(arguments: Vec<String>, help: &str) -> Option<Self> {
+        let mut arguments = Self { left: arguments };
+        if arguments.flag("--help") | arguments.flag("-h") {
+            print!("{help}");
+            return None;
+        }
+        Some(arguments)
     }
 
     /// True when `name` was given; takes every occurrence.
@@ -18,11 +24,6 @@ impl Arguments {
         let before = self.left.len();
         self.left.retain(|argument| argument != name);
         self.left.len() != before
-    }
-
-    /// Whether help was requested.
-    pub(crate) fn help(&mut self) -> bool {
-        self.flag("--help") | self.flag("-h")
     }
 
     /// Every value of `--name VALUE` and `--name=VALUE`, in order.
@@ -74,7 +75,8 @@ mod tests {
     use super::Arguments;
 
     fn arguments(text: &str) -> Arguments {
-        Arguments::new(text.split_whitespace().map(str::to_string).collect())
+        let left = text.split_whitespace().map(str::to_string).collect();
+        Arguments::parse_or_help(left, "").unwrap()
     }
 
     #[test]
@@ -86,6 +88,13 @@ mod tests {
         assert!(!given.flag("--keep-going"));
         assert_eq!(given.positional().as_deref(), Some("npy"));
         given.finish().unwrap();
+    }
+
+    #[test]
+    fn help_ends_a_task() {
+        for word in ["--help", "-h"] {
+            assert!(Arguments::parse_or_help(vec!["x".into(), word.into()], "").is_none());
+        }
     }
 
     #[test]

@@ -21,11 +21,9 @@ replay it from then on.
 ";
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
-    let mut arguments = Arguments::new(arguments);
-    if arguments.help() {
-        print!("{HELP}");
+    let Some(mut arguments) = Arguments::parse_or_help(arguments, HELP) else {
         return Ok(());
-    }
+    };
     let seconds = arguments.count("--seconds", 60)?;
     let wanted = arguments.positional();
     arguments.finish()?;

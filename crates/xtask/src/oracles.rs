@@ -22,11 +22,9 @@ Usage: cargo xtask oracles [PATH]
 const FOLDERS: [&str; 3] = ["tests", "crates", "shaders"];
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
-    let mut arguments = Arguments::new(arguments);
-    if arguments.help() {
-        print!("{HELP}");
+    let Some(mut arguments) = Arguments::parse_or_help(arguments, HELP) else {
         return Ok(());
-    }
+    };
     let part = arguments.positional().unwrap_or_default();
     arguments.finish()?;
 

@@ -23,11 +23,9 @@ The app is copied to crates/cli/app, which git ignores. Publish it as crates/xta
 ";
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
-    let mut arguments = Arguments::new(arguments);
-    if arguments.help() {
-        print!("{HELP}");
+    let Some(mut arguments) = Arguments::parse_or_help(arguments, HELP) else {
         return Ok(());
-    }
+    };
     let is_built = arguments.flag("--built");
     let no_verify = arguments.flag("--no-verify");
     let allow_dirty = arguments.flag("--allow-dirty");

@@ -64,11 +64,9 @@ const EPOCH: &str = "315532800";
 const ANYWHERE: &str = "file:///dpscope";
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
-    let mut arguments = Arguments::new(arguments);
-    if arguments.help() {
-        print!("{HELP}");
+    let Some(mut arguments) = Arguments::parse_or_help(arguments, HELP) else {
         return Ok(());
-    }
+    };
     let is_dev = arguments.flag("--dev");
     let is_release = arguments.flag("--release");
     let targets = arguments.values("--target")?;

@@ -98,7 +98,7 @@ fn no_number_of_a_report_is_a_panic() {
     for Document { kind, json: report, .. } in documents() {
         let mut all = Vec::new();
         leaves(report, "", &mut all);
-        // The same field of another report is read by the same code.
+        // A field is read by the same code in every report of a kind: one of them stands for all.
         let is_new = |it: &&String| seen.insert((kind, it.replace(|c: char| c.is_numeric(), "")));
         let numbers = all.iter().filter(|it| report.pointer(it).is_some_and(Value::is_number));
         for pointer in numbers.filter(is_new) {

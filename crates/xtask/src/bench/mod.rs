@@ -23,11 +23,9 @@ A ratio above 1 means that we are faster. Rows that cannot run here are shown wi
 ";
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
-    let mut arguments = Arguments::new(arguments);
-    if arguments.help() {
-        print!("{HELP}");
+    let Some(mut arguments) = Arguments::parse_or_help(arguments, HELP) else {
         return Ok(());
-    }
+    };
     let rounds = arguments.count("--rounds", 5)?;
     let part = arguments.positional().unwrap_or_default();
     arguments.finish()?;

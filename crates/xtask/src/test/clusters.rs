@@ -36,11 +36,9 @@ Part of `cargo xtask test --only hosts`. Slurm is installed by root on a Debian.
 ";
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
-    let mut arguments = Arguments::new(arguments);
-    if arguments.help() {
-        print!("{HELP}");
+    let Some(arguments) = Arguments::parse_or_help(arguments, HELP) else {
         return Ok(());
-    }
+    };
     arguments.finish()?;
     if has_apt_get()
         && !debian::is_installed(SLURM)

@@ -43,11 +43,9 @@ after that, with their exit code unless it is 0.
 ";
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
-    let mut arguments = Arguments::new(arguments);
-    if arguments.help() {
-        print!("{HELP}");
+    let Some(mut arguments) = Arguments::parse_or_help(arguments, HELP) else {
         return Ok(());
-    }
+    };
     let refresh = arguments.flag("--refresh");
     arguments.finish()?;
     let additions = additions()?;

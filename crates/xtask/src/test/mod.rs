@@ -91,11 +91,10 @@ impl std::fmt::Display for Cost {
 }
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode> {
-    let mut arguments = Arguments::new(arguments);
-    if arguments.help() {
-        print!("{HELP}\n{}", list());
+    let help = format!("{HELP}\n{}", list());
+    let Some(mut arguments) = Arguments::parse_or_help(arguments, &help) else {
         return Ok(ExitCode::SUCCESS);
-    }
+    };
     let only = arguments.values("--only")?;
     let all = arguments.flag("--all");
     let keep_going = arguments.flag("--keep-going");

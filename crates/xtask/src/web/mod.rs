@@ -33,11 +33,9 @@ pub(crate) use bundles::names as module_names;
 pub(crate) use node::{folder, found, install, npm};
 
 pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
-    let mut arguments = Arguments::new(arguments);
-    if arguments.help() {
-        print!("{HELP}");
+    let Some(mut arguments) = Arguments::parse_or_help(arguments, HELP) else {
         return Ok(());
-    }
+    };
     let only_wasm = arguments.flag("--wasm");
     let only_pages = arguments.flag("--pages");
     let only_hosts = arguments.flag("--hosts");
