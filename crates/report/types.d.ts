@@ -422,9 +422,6 @@ export type CanaryDesign = {
 /** What a coin decides. */
 export type CanaryGameKind = "coins" | "unfair_coins" | "fixed_size" | "sets" | "matched_pairs";
 
-/** Directions of the gradient of a canary. */
-export type CanaryGradient = "random" | "dirac";
-
 /** Where the scores of canaries that are not in come from. */
 export type CanaryNull = {
   /** Dimension of the directions. */
@@ -439,28 +436,6 @@ export type CanaryNull = {
   /** Size of the pool. */
   members: number;
 };
-
-/** Canaries that a page moves along metagradients; defaults are those of the command line. */
-export interface CanaryOptimizationQuestion {
-  /** Number of canaries. */
-  canaries: number;
-  /** Name of the synthetic data without files, as location-like; if omitted, that of the model. */
-  data?: string;
-  /** Number of steps. */
-  metasteps: number;
-  /** Name of a built-in model with smooth layers, mlp or lenet, sized for the data; if omitted, mlp. */
-  model?: string;
-  /** Decimal digits; if omitted or empty, fresh entropy. */
-  seed?: string;
-  /** Steps of each of the two trainings of a step; if omitted, those of the model. */
-  steps?: number;
-}
-
-/** Canaries of a training. */
-export type CanaryRecords = "random" | "mislabelled" | "optimised";
-
-/** Scores of canaries. */
-export type CanaryScore = "final-loss" | "loss-difference" | "white-box";
 
 /** Canaries with a score in an interval. */
 export interface CanaryScoreBin {
@@ -510,53 +485,6 @@ export interface CanaryTrainingAnswer {
   report: OneRunReport;
   /** What the program prints. */
   text: string;
-}
-
-/** An audit of trainings with many canaries; defaults are those of the command line. */
-export interface CanaryTrainingQuestion {
-  /** Canaries of each training. */
-  canaries: number;
-  /** If omitted, mislabelled. */
-  canary_kind?: CanaryRecords;
-  /** Clip norm of a record's gradient; if omitted, 1. */
-  clip_norm?: number;
-  /** Name of the synthetic data without files, as location-like; if omitted, that of the model. */
-  data?: string;
-  /** Privacy parameter δ. */
-  delta: number;
-  /** Guesses over all audited trainings; if omitted, several numbers are tested jointly. */
-  guesses?: number;
-  /** Guesses that canaries are included, of the largest scores, in place of `guesses`. */
-  guesses_in?: number;
-  /** Guesses that canaries are not included, of the smallest scores, in place of `guesses`. */
-  guesses_out?: number;
-  /** If omitted, that of the built-in model. */
-  learning_rate?: number;
-  /**
-   * The mechanism; `batch_size` is required, and `steps` · `batch_size` records are base records and
-   * canaries.
-   */
-  mechanism: Mechanism;
-  /** Name of a built-in model: mlp, lenet or cnn, sized for the data. */
-  model: string;
-  /** Momentum of the updates; if omitted, 0. */
-  momentum?: number;
-  /** Passes over them; if omitted, 1. */
-  pretrain_epochs?: number;
-  /** If omitted, the learning rate. */
-  pretrain_learning_rate?: number;
-  /** Other records that the model is trained on beforehand, without privacy; if omitted, none. */
-  pretrain_records?: number;
-  /** Further trainings that calibrate the scores; if omitted, none. */
-  reference_models?: number;
-  /** Audited trainings; if omitted, 1. */
-  repeats?: number;
-  /** The score by which canaries are ranked; if omitted, the final loss. */
-  score?: CanaryScore;
-  /** Decimal digits; if omitted or empty, fresh entropy. */
-  seed?: string;
-  /** Probability that the bound is wrong. */
-  significance: number;
 }
 
 /** What the models of an audit with many canaries show so far. */
@@ -738,12 +666,6 @@ export interface ClassifierFigures {
   /** Its name. */
   name: string;
 }
-
-/** What an attacker of canary clients sees. */
-export type ClientAttack = "final-model" | "largest-update" | "sum-of-updates" | "known-rounds";
-
-/** Who takes part in which round. */
-export type ClientParticipation = "epochs" | "min-separation" | "poisson" | "fixed-size";
 
 /** What is known of the coins. */
 export type CoinsStatus = "committed" | "not_committed" | "stated_independent" | "drawn" | "unseen";
@@ -1148,69 +1070,6 @@ export interface FederatedTrainingAnswer {
   report: OneShotReport;
   /** What the program prints. */
   text: string;
-}
-
-/** An audit of federated trainings with canary clients; defaults are those of the command line. */
-export interface FederatedTrainingQuestion {
-  /** The attack whose bound decides; if omitted, that on the final model. */
-  attack?: ClientAttack;
-  /** Bands of the matrix, for banded noise. */
-  bands?: number;
-  /** Expected canaries of a training, whose number is drawn from a Poisson distribution. */
-  canaries: number;
-  /** Rounds of each canary, evenly spread; if omitted, drawn as those of clients. */
-  canary_presentations?: number;
-  /**
-   * Column of a csv file, or array of an npz file, with the client of each record; if omitted, records
-   * are divided among the clients.
-   */
-  client_column?: string;
-  /** Clients, canaries excluded, without a column; if omitted, 900. */
-  clients?: number;
-  /** Norm that updates are clipped to; if omitted, 1. */
-  clip_norm?: number;
-  /** Clients of a round, for cohorts of a fixed size. */
-  cohort?: number;
-  /** Concentration of the Dirichlet distribution of labels; if omitted, they are divided evenly. */
-  concentration?: number;
-  /** Name of the synthetic data without files, as location-like; if omitted, that of the model. */
-  data?: string;
-  /** Privacy parameter δ. */
-  delta: number;
-  /** Passes over the clients, for those in shuffled order; a divisor of the rounds. */
-  epochs?: number;
-  /** Records of a local batch; if omitted, 10. */
-  local_batch_size?: number;
-  /** Passes of a participant over its records; if omitted, 5. */
-  local_epochs?: number;
-  /** Learning rate of participants; if omitted, 0.5. */
-  local_learning_rate?: number;
-  /** Name of a built-in model: mlp, lenet or cnn, sized for the data. */
-  model: string;
-  /** How the noises of the rounds depend on each other; if omitted, not at all. */
-  noise_mechanism?: ServerNoise;
-  /** Standard deviation of the noise of a sum of updates over their norm. */
-  noise_multiplier: number;
-  /** Who takes part in which round. */
-  participation: ClientParticipation;
-  /** Records of a client, without a column; if omitted, 10. */
-  records_per_client?: number;
-  /** Audited trainings; if omitted, 1. */
-  repeats?: number;
-  /** Server rounds. */
-  rounds: number;
-  /** Probability that a client takes part in a round, for Poisson sampling. */
-  sampling_rate?: number;
-  /** Decimal digits; if omitted or empty, fresh entropy. */
-  seed?: string;
-  /** Learning rate of the server; if omitted, 1. */
-  server_learning_rate?: number;
-  /** Momentum of the server; if omitted, 0.9. */
-  server_momentum?: number;
-  /** Probability that the bound is wrong. */
-  significance: number;
-  /** Trainings without canaries, to compare accuracies; if omitted, 1. */
-  without_canaries?: number;
 }
 
 /** The trainings, what each attack showed, and what canaries cost. */
@@ -3512,9 +3371,6 @@ export type Section = "verdict" | "meaning" | "subject" | "findings" | "evidence
 /** Who chose the seed. */
 export type SeedSource = "given" | "entropy" | "content" | "checkpoint" | "artefact";
 
-/** How the noises of the rounds depend on each other. */
-export type ServerNoise = "gaussian" | "tree" | "banded";
-
 /** Severity of a finding for the claim. */
 export type Severity = "refutes" | "warning" | "note";
 
@@ -3888,22 +3744,6 @@ export interface TrainingOverview {
   parameters: number;
   /** Records that are trained on. */
   records: number;
-}
-
-/** An audit of trained models; defaults are those of the command line. */
-export interface TrainingQuestion {
-  /** Direction of the canary's gradient, random or dirac; if omitted, random. */
-  canary?: CanaryGradient;
-  /** Clip norm of a record's gradient; if omitted, 1. */
-  clip_norm?: number;
-  /** Name of the synthetic data without files, as location-like; if omitted, that of the model. */
-  data?: string;
-  /** If omitted, that of the built-in model. */
-  learning_rate?: number;
-  /** Name of a built-in model: mlp, lenet or cnn, sized for the data. */
-  model: string;
-  /** The audit; `batch_size` is required, and the training has `steps` · `batch_size` records. */
-  plan: AuditPlan;
 }
 
 /**

@@ -1,14 +1,17 @@
 //! JSON documents obey their schemas, and what is generated from the records is up to date.
 //!
-//! `BLESS=1 cargo test -p dpscope-tests --test cli schemas` writes schemas and types anew.
+//! `BLESS=1 cargo test -p dpscope-tests --test cli schemas` writes the schema and the types anew.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use dpscope_core::accounting::Kind;
 use dpscope_report::number::{decimals, plain};
-use dpscope_report::schema::{documents, leaks, library_loaders, type_declarations, vocabulary};
+use dpscope_report::schema::{
+    leaks, library_loaders, schema_of, schema_of_records, type_declarations, vocabulary,
+};
 use serde_json::{Value, json};
 
 use crate::federated::cosines;
@@ -41,10 +44,8 @@ fn stale(name: &str, expected: &str) -> Option<String> {
 #[test]
 fn generated_files_are_up_to_date() {
     let text = |schema: &Value| serde_json::to_string_pretty(schema).unwrap() + "\n";
-    let mut problems: Vec<String> = documents()
-        .iter()
-        .filter_map(|(name, schema)| stale(&format!("schemas/{name}.json"), &text(schema)))
-        .collect();
+    let mut problems: Vec<String> =
+        stale("schema.json", &text(&schema_of_records())).into_iter().collect();
     problems.extend(stale("types.d.ts", &type_declarations()));
     problems.extend(stale("../../web/numbers/words.json", &text(&vocabulary())));
     problems.extend(stale("../../web/numbers/see.json", &text(&leaks())));
@@ -87,26 +88,32 @@ fn roundings() -> Value {
 fn a_stale_file_is_reported() {
     if std::env::var_os("BLESS").is_none() {
         assert!(stale("types.d.ts", "no types").is_some_and(|problem| problem.contains("BLESS")));
-        assert!(stale("schemas/none.json", "{}").is_some());
+        assert!(stale("none.json", "{}").is_some());
     }
 }
 
 #[test]
 fn each_schema_is_printed_and_listed() {
-    let listed: Vec<&str> = dpscope_report::SCHEMAS.iter().map(|(name, _)| *name).collect();
-    let known: Vec<&str> = documents().iter().map(|(name, _)| *name).collect();
-    assert_eq!(listed, known);
     let printed = crate::dpscope("schema").exits(0).stdout;
-    assert_eq!(printed.lines().collect::<Vec<_>>(), known);
+    assert_eq!(printed.lines().collect::<Vec<_>>(), dpscope_report::DOCUMENTS);
+    for name in dpscope_report::DOCUMENTS {
+        let schema = schema_of(name).unwrap();
+        let name = schema["properties"]["schema"]["const"].as_str().unwrap();
+        assert!(name.starts_with("dpscope."), "{name}");
+    }
+    assert_eq!(schema_of("none"), None);
     let report = crate::dpscope("schema report").exits(0);
+    assert_eq!(report.json(), schema_of("report").unwrap());
     assert_eq!(report.json()["title"], "Report");
     crate::dpscope("schema none").exits(2);
 }
 
 /// What is wrong with a document by its schema.
 pub(crate) fn problems(name: &str, document: &Value) -> Vec<String> {
-    let schemas = documents();
-    let (_, schema) = schemas.iter().find(|(known, _)| *known == name).unwrap();
+    static SCHEMAS: OnceLock<HashMap<&str, Value>> = OnceLock::new();
+    let of_name = |&name: &&'static str| (name, schema_of(name).unwrap());
+    let schemas = SCHEMAS.get_or_init(|| dpscope_report::DOCUMENTS.iter().map(of_name).collect());
+    let schema = &schemas[name];
     mismatches(schema, schema, document, name)
 }
 
@@ -500,11 +507,8 @@ fn every_command_with_json_has_a_schema() {
     let missing: Vec<&String> = commands.iter().filter(|command| !has_document(command)).collect();
     assert_eq!(missing, Vec::<&String>::new());
     let is_printed = |name: &str| documents.iter().any(|(known, _)| *known == name);
-    let unused: Vec<&str> = dpscope_report::SCHEMAS
-        .iter()
-        .map(|(name, _)| *name)
-        .filter(|name| !is_printed(name))
-        .collect();
+    let known = dpscope_report::DOCUMENTS.iter().copied();
+    let unused: Vec<&str> = known.filter(|name| !is_printed(name)).collect();
     assert_eq!(unused, ["curves", "error"]);
 }
 

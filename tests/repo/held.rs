@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::tree::Tree;
 
@@ -17,11 +17,11 @@ fn held(tree: &Tree) -> String {
     names.extend(attributes(text("web/calculators/README.md")));
     names.extend(of_action(text("action.yml")));
     names.extend(exit_codes(text("crates/cli/src/failure.rs")));
-    for (_, schema) in tree.files().filter(|(path, _)| path.starts_with("crates/report/schemas/")) {
-        // names of an unreadable schema would be missing
-        let schema: Value = serde_json::from_str(schema).unwrap_or_default();
-        codes(&schema, &mut names);
-        if let Some(name) = schema["properties"]["schema"]["const"].as_str() {
+    // names of an unreadable schema would be missing
+    let schema: Value = serde_json::from_str(text("crates/report/schema.json")).unwrap_or_default();
+    codes(&schema, &mut names);
+    for kind in schema["$defs"].as_object().into_iter().flat_map(Map::values) {
+        if let Some(name) = kind["properties"]["schema"]["const"].as_str() {
             names.insert(format!("document {name}"));
         }
     }
@@ -155,8 +155,8 @@ fn each_kind_of_name_is_found() {
         ),
         ("crates/cli/src/failure.rs", "enum Exit {\n    Done = 0,\n    Refuted = 3,\n}\n"),
         (
-            "crates/report/schemas/x.json",
-            r#"{"properties": {"schema": {"const": "dpscope.x/1"}}, "$defs": {"F": {"oneOf":
+            "crates/report/schema.json",
+            r#"{"$defs": {"X": {"properties": {"schema": {"const": "dpscope.x/1"}}}, "F": {"oneOf":
                 [{"properties": {"code": {"const": "no_noise"}}}]}}}"#,
         ),
     ]);

@@ -1,8 +1,9 @@
 /** Audits of files in the browser's bundle are those of the program. */
 
 import { existsSync, readFileSync } from "node:fs";
-import { ask, initSync } from "@dpscope/wasm/files";
+import { ask, Command, initSync } from "@dpscope/wasm/files";
 import { beforeAll, expect, test } from "vitest";
+import { commandsOf, thrown } from "./calls";
 import native from "./files.json" with { type: "json" };
 
 beforeAll(() => {
@@ -10,6 +11,7 @@ beforeAll(() => {
   initSync({ module: readFileSync(wasm) });
 });
 
+const commandOf = commandsOf(Command);
 const at = (name: string) => new URL(name, import.meta.url);
 const read = (name: string) => readFileSync(at(name));
 
@@ -27,10 +29,9 @@ function asked(words: string[]) {
   const paths = [...words, ...(words.includes("plan") ? PLAN : [])];
   const files = paths.flatMap((path) => {
     const place = placeOf(path);
-    return place === undefined ? [] : [{ path, bytes: read(place) }];
+    return place === undefined ? [] : [[path, read(place)]];
   });
-  const [names, contents] = [files.map(({ path }) => path), files.map(({ bytes }) => bytes)];
-  return ask(words, names, contents);
+  return ask(commandOf(words, Object.fromEntries(files)));
 }
 
 const ONE_RUN = "audit one-run --scores one_run_scores.csv --coins one_run_coins.csv".split(" ");
@@ -56,7 +57,7 @@ test("an answer has the text, the drawing and the page of the program", () => {
 test("both worlds are read from one file", () => {
   const sample = read("../app/src/questions/sample-scores.npz");
   const words = ["audit", "scores", "--target", "both.npz", "--zero-out", "both.npz"];
-  expect(ask(words, ["both.npz"], [sample]).text).toContain("ε ≥");
+  expect(ask(commandOf(words, { "both.npz": sample })).text).toContain("ε ≥");
 });
 
 test("the files of a plan are a folder", () => {
@@ -67,13 +68,6 @@ test("the files of a plan are a folder", () => {
 
 test("a mistake is a failure with the words of the program", () => {
   const failure = expect.objectContaining({ kind: "input", message: expect.any(String) });
-  const thrown = (words: string[]) => {
-    try {
-      return asked(words);
-    } catch (problem) {
-      return problem;
-    }
-  };
-  expect(thrown([...ONE_RUN, "--set-size", "1"])).toEqual(failure);
-  expect(thrown(["audit", "one-run", "--unknown"])).toEqual(failure);
+  expect(thrown(() => asked([...ONE_RUN, "--set-size", "1"]))).toEqual(failure);
+  expect(thrown(() => asked(["audit", "one-run", "--unknown"]))).toEqual(failure);
 });

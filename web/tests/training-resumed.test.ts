@@ -9,24 +9,21 @@ import {
   Audit,
   initSync as initTraining,
   TrainingCounter,
-  DataFiles as TrainingFiles,
-  type TrainingQuestion,
+  Command as TwoWorldsCommand,
 } from "@dpscope/wasm/training";
 import {
   CanaryAudit,
   CanaryCounter,
   CanaryOptimiser,
-  type CanaryTrainingQuestion,
-  DataFiles,
+  Command,
   FederatedCounter,
   FederatedTrainingAudit,
-  type FederatedTrainingQuestion,
   initSync,
 } from "@dpscope/wasm/training_canaries";
 import { beforeAll, expect, test } from "vitest";
 import { CHECKPOINT_FILE } from "../app/src/copies/command";
 import { CANARY_FILE, resumeCommand } from "../app/src/copies/trained";
-import { assigned } from "./calls";
+import { assigned, commandsOf } from "./calls";
 
 /** Built by the tests of the workspace, which are executed before. */
 const PROGRAM =
@@ -39,14 +36,8 @@ const PROGRAM =
   );
 const resumed = test.skipIf(!existsSync(PROGRAM));
 
-const STATISTICS = { delta: 1e-5, significance: 0.05, seed: "5" };
-const MECHANISM = {
-  noise_multiplier: 0.3,
-  steps: 5,
-  epochs: 2,
-  sampler: "shuffle",
-  batch_size: 20,
-} as const;
+/** Noise, batches and seed of every training. */
+const DPSGD = "--records 100 --batch-size 20 --epochs 2 --noise-multiplier 0.3 --seed 5";
 const NAMES = { data: "mine.csv" };
 
 /** Records with a client each, and a label that a model can learn. */
@@ -57,6 +48,7 @@ const CSV = [
   ),
 ].join("\n");
 const bytes = () => new TextEncoder().encode(CSV);
+const [twoWorlds, commandOf] = [commandsOf(TwoWorldsCommand), commandsOf(Command)];
 
 beforeAll(() => {
   const module = (feature: string) =>
@@ -100,17 +92,10 @@ function ran(command: string, files: Record<string, Uint8Array>) {
 }
 
 resumed("two worlds, on the reader's data", () => {
-  const asked: TrainingQuestion = {
-    plan: {
-      mechanism: { ...MECHANISM, threat_model: "partially-informed" },
-      observations: 40,
-      ...STATISTICS,
-    },
-    model: "mlp",
-  };
-  const files = () => new TrainingFiles(NAMES.data, bytes());
-  const audit = Audit.of_training(asked, files());
-  const state = saved(audit, TrainingCounter.open(audit.layout(), files()));
+  const words = `audit dpsgd --data ${NAMES.data} ${DPSGD} --runs 40`.split(" ");
+  const command = () => twoWorlds(words, { [NAMES.data]: CSV });
+  const audit = Audit.of_training(command());
+  const state = saved(audit, TrainingCounter.open(audit.layout(), command()));
   const page = audit.training_report(undefined, 1).report.result;
   const given = { [CHECKPOINT_FILE]: state, [NAMES.data]: bytes() };
   expect(ran(resumeCommand(NAMES), given).result).toMatchObject({
@@ -122,25 +107,15 @@ resumed("two worlds, on the reader's data", () => {
 });
 
 resumed("one run, with canaries that the page has optimised", () => {
-  const asked: CanaryTrainingQuestion = {
-    mechanism: MECHANISM,
-    model: "mlp",
-    data: "location-like",
-    canaries: 20,
-    canary_kind: "optimised",
-    repeats: 8,
-    ...STATISTICS,
-  };
-  const optimiser = CanaryOptimiser.open({ canaries: 20, metasteps: 2, seed: "3" });
+  const optimised = "canaries optimise --count 20 --metasteps 2 --out canaries.npz --seed 3";
+  const optimiser = CanaryOptimiser.open(commandOf(`${optimised} --relaxed`.split(" ")));
   optimiser.step();
   optimiser.step();
-  const files = () => {
-    const files = DataFiles.none();
-    files.set_canaries(optimiser.canaries, optimiser.labels);
-    return files;
-  };
-  const audit = CanaryAudit.planned(asked, files());
-  const state = saved(audit, CanaryCounter.open(audit.layout(), files()));
+  const line = `audit dpsgd --protocol one-run --data location-like ${DPSGD}`;
+  const words = `${line} --canary-file ${CANARY_FILE} --repeats 8`.split(" ");
+  const command = () => commandOf(words, { [CANARY_FILE]: optimiser.file() });
+  const audit = CanaryAudit.planned(command());
+  const state = saved(audit, CanaryCounter.open(audit.layout(), command()));
   const page = audit.report(undefined, 1).report.bounds[0];
   const given = { [CHECKPOINT_FILE]: state, [CANARY_FILE]: optimiser.file() };
   const { bounds } = ran(resumeCommand({}, CANARY_FILE), given);
@@ -150,24 +125,14 @@ resumed("one run, with canaries that the page has optimised", () => {
 });
 
 resumed("federated, with the clients of a column and correlated noise", () => {
-  const asked: FederatedTrainingQuestion = {
-    model: "mlp",
-    client_column: "user",
-    rounds: 8,
-    participation: "min-separation",
-    epochs: 2,
-    local_epochs: 1,
-    noise_multiplier: 0.5,
-    noise_mechanism: "banded",
-    bands: 4,
-    canaries: 30,
-    attack: "known-rounds",
-    repeats: 4,
-    ...STATISTICS,
-  };
-  const files = () => new DataFiles(NAMES.data, bytes());
-  const audit = FederatedTrainingAudit.planned(asked, files());
-  const state = saved(audit, FederatedCounter.open(audit.layout(), files()));
+  const words = [
+    `audit fedavg --data ${NAMES.data} --client-column user --rounds 8`,
+    "--participation min-separation:2 --local-epochs 1 --noise-multiplier 0.5",
+    "--noise-mechanism banded:4 --design poisson:30 --attack known-rounds --repeats 4 --seed 5",
+  ];
+  const command = () => commandOf(words.join(" ").split(" "), { [NAMES.data]: CSV });
+  const audit = FederatedTrainingAudit.planned(command());
+  const state = saved(audit, FederatedCounter.open(audit.layout(), command()));
   const { report } = audit.report(undefined, 1);
   const given = { [CHECKPOINT_FILE]: state, [NAMES.data]: bytes() };
   const found = ran(resumeCommand(NAMES), given);

@@ -6,23 +6,18 @@
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 
-const { initSync, Audit, TrainingCounter } = await import("./training/dpscope_training.js");
+const { initSync, Audit, Command, TrainingCounter } = await import(
+  "./training/dpscope_training.js"
+);
 const bundle = new URL("./training/dpscope_training_bg.wasm", import.meta.url);
 initSync({ module: await readFile(bundle) });
 const seconds = Number(process.argv[2] ?? 5);
 
 /** CPU seconds of one training, the shortest of several. */
 function pace(model) {
-  const mechanism = {
-    noise_multiplier: 0.5,
-    steps: 10,
-    epochs: 1,
-    sampler: "shuffle",
-    threat_model: "partially-informed",
-    batch_size: 50,
-  };
-  const plan = { mechanism, observations: 1_000_000, delta: 1e-5, significance: 0.05, seed: "1" };
-  const counter = TrainingCounter.open(Audit.of_training({ plan, model }).layout());
+  const words = `audit dpsgd --model ${model} --records 500 --batch-size 50 --noise-multiplier 0.5 --runs 1e6 --seed 1`;
+  const command = () => new Command(words.split(" "), [], []);
+  const counter = TrainingCounter.open(Audit.of_training(command()).layout(), command());
   counter.count(8, 9); // the first runs are tested on held-out records too
   const end = performance.now() + 1000 * seconds;
   let [shortest, first] = [Number.POSITIVE_INFINITY, 9];

@@ -7,8 +7,9 @@ use std::sync::{Arc, Once};
 
 use dpscope_report::record::ErrorReport;
 
+use crate::failure::{CommandResult, Exit, error_report};
 use crate::generator_function::GeneratorFunction;
-use crate::host::{Memory, Rendered, Supervisor, with_memory};
+use crate::host::{Memory, Rendered, Supervisor, with_handover, with_memory};
 use crate::program::{execute, silence_caught_panics};
 
 /// A command, with files in memory.
@@ -47,6 +48,27 @@ impl Call {
     /// # Errors
     /// What the program prints under `--json` where it fails.
     pub fn run(self, supervisor: &Arc<Supervisor>) -> Result<CallResult, ErrorReport> {
+        let (result, memory) = self.execute_in_memory(supervisor);
+        let exit = result.map_err(|failure| failure.report())?;
+        let Memory { outputs, text, notes, rendered, .. } = memory;
+        Ok(CallResult { text, outputs, notes, exit_code: exit as u8, rendered })
+    }
+
+    /// Prepares the workload of a command, such as the models of `audit dpsgd`, for a caller who computes
+    /// it in parts. A command without a workload is executed whole.
+    ///
+    /// # Errors
+    /// What the program prints under `--json` where it fails; a command with another workload.
+    pub fn workload<W: 'static>(self) -> Result<W, ErrorReport> {
+        let ((result, _), prepared) = with_handover(|| self.execute_in_memory(&Arc::default()));
+        result.map_err(|failure| failure.report())?;
+        let workload = prepared.and_then(|prepared| prepared.downcast::<W>().ok());
+        workload.map(|workload| *workload).ok_or_else(|| {
+            error_report(Exit::Internal, "this command prepares no such workload".to_owned())
+        })
+    }
+
+    fn execute_in_memory(self, supervisor: &Arc<Supervisor>) -> (CommandResult, Memory) {
         static SILENCED: Once = Once::new();
         SILENCED.call_once(silence_caught_panics);
         let memory = Memory {
@@ -58,15 +80,16 @@ impl Call {
             renders: self.renders,
             ..Memory::default()
         };
-        let (result, memory) = with_memory(memory, || execute(self.arguments));
-        let exit = result.map_err(|failure| failure.report())?;
-        let Memory { outputs, text, notes, rendered, .. } = memory;
-        Ok(CallResult { text, outputs, notes, exit_code: exit as u8, rendered })
+        with_memory(memory, || execute(self.arguments))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use dpscope_engine::Workload;
+    use dpscope_train::TrainedModels;
+    use dpscope_train::one_run::OneRunModels;
+
     use super::*;
 
     fn call(line: &str, files: &[(&str, &str)]) -> Result<CallResult, ErrorReport> {
@@ -107,5 +130,25 @@ mod tests {
             Call { arguments: line.split(' ').map(OsString::from).collect(), ..Call::default() };
         let exit_code = call.run(&supervisor).map_or_else(|error| error.exit_code, |r| r.exit_code);
         assert_eq!(exit_code, 130);
+    }
+
+    #[test]
+    fn a_workload_is_handed_to_a_caller_who_asks() {
+        let line = "audit dpsgd --records 40 --batch-size 20 --noise-multiplier 1 --runs 4 \
+                    --device cpu --threads 1 --seed 1 --json";
+        let call = |line: &str| Call {
+            arguments: line.split_whitespace().map(OsString::from).collect(),
+            ..Call::default()
+        };
+        let models: TrainedModels = call(line).workload().unwrap();
+        assert_eq!(models.plan().observations, 4);
+        let another = call(line).workload::<OneRunModels>().unwrap_err();
+        let none = call("devices --json").workload::<TrainedModels>().unwrap_err();
+        for error in [another, none] {
+            assert!(error.message.contains("no such workload"), "{error:?}");
+        }
+        let refused = call(&line.replace("--runs 4", "--runs 3")).workload::<TrainedModels>();
+        assert!(refused.unwrap_err().message.contains("--runs"));
+        assert!(call(line).run(&Arc::default()).unwrap().text.contains("epsilon"));
     }
 }

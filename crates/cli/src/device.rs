@@ -64,7 +64,7 @@ pub(crate) fn found() -> Vec<Adapter> {
 
 /// The CPU with the threads of `--threads`.
 pub(crate) fn cpu(args: &DeviceArgs) -> Result<CpuBackend, Failure> {
-    Ok(CpuBackend::new(args.threads.map_or(0, usize::from))?)
+    Ok(CpuBackend::new(args.threads())?)
 }
 
 /// An adapter as a backend.

@@ -13,6 +13,8 @@ use dpscope_report::record::{ErrorCode, ErrorReport};
 use dpscope_simulation::{PlanError, ReportError};
 use dpscope_train::TrainError;
 
+use dpscope_train::data::DataError;
+
 use crate::disk::HAS_DISK;
 
 /// Exit codes of the program.
@@ -101,7 +103,7 @@ impl From<Refusal> for Failure {
 /// The document of an error without a file.
 pub(crate) fn error_report(exit: Exit, message: String) -> ErrorReport {
     ErrorReport {
-        schema: "dpscope.error/1",
+        schema: ErrorReport::SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
         code: match exit {
             Exit::Device => ErrorCode::Device,
@@ -302,6 +304,17 @@ impl From<FormatError> for Failure {
     fn from(error: FormatError) -> Self {
         match error {
             error if !HAS_DISK => Failure::input(error.in_page()),
+            error => Failure::from_error(Exit::Input, error.into()),
+        }
+    }
+}
+
+impl From<DataError> for Failure {
+    fn from(error: DataError) -> Self {
+        match error {
+            DataError::Format { name, source } if !HAS_DISK => {
+                Failure::input(format!("{name}: {}", source.in_page()))
+            }
             error => Failure::from_error(Exit::Input, error.into()),
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! The command runs on one thread and on those of its [`pool`], which share this state.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -92,6 +93,52 @@ pub(crate) struct Memory {
 
 thread_local! {
     static MEMORY: RefCell<Option<Arc<Mutex<Memory>>>> = const { RefCell::new(None) };
+}
+
+/// Who computes the workload of a command.
+enum Handover {
+    /// The command.
+    NotWanted,
+    /// The caller, who gets it.
+    Wanted,
+    Done(Box<dyn Any>),
+}
+
+thread_local! {
+    static HANDOVER: RefCell<Handover> = const { RefCell::new(Handover::NotWanted) };
+}
+
+/// Runs `command` on this thread, and returns the workload that it prepares and hands over; a command without
+/// one is executed whole.
+pub(crate) fn with_handover<T>(command: impl FnOnce() -> T) -> (T, Option<Box<dyn Any>>) {
+    /// Ends the handover, also after a panic.
+    struct Ending;
+    impl Drop for Ending {
+        fn drop(&mut self) {
+            HANDOVER.set(Handover::NotWanted);
+        }
+    }
+    HANDOVER.set(Handover::Wanted);
+    let _ending = Ending;
+    let result = command();
+    match HANDOVER.replace(Handover::NotWanted) {
+        Handover::Done(workload) => (result, Some(workload)),
+        Handover::NotWanted | Handover::Wanted => (result, None),
+    }
+}
+
+/// Hands a workload to a caller who computes it in parts. It is returned where the command computes it, which
+/// no command of a page does.
+#[inline(always)] // a page then has no code for what comes after
+pub(crate) fn hand_over<W: 'static>(workload: W) -> Option<W> {
+    let is_wanted = HANDOVER.with_borrow(|handover| matches!(handover, Handover::Wanted));
+    if HAS_DISK && !is_wanted {
+        return Some(workload);
+    }
+    if is_wanted {
+        HANDOVER.set(Handover::Done(Box::new(workload)));
+    }
+    None
 }
 
 /// Set by the first call; the process belongs to the caller from then on.

@@ -260,7 +260,7 @@ pub(crate) fn print_unchanged(text: &str) -> Result<(), Failure> {
 /// Prints a note or an error on stderr, fitted to the width of a terminal.
 pub(crate) fn print_note(text: &str) {
     let text = shown(&format!("{text}\n")).into_owned();
-    if host::note(&text) {
+    if host::note(&text) || !HAS_DISK {
         return;
     }
     let text = width_of(&std::io::stderr()).map_or(text.clone(), |width| fitted(&text, width));

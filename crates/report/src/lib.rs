@@ -33,7 +33,7 @@ pub mod text;
 pub mod words;
 
 pub use reported::{Reported, recomputed};
-pub use schema::SCHEMAS;
+pub use schema::{DOCUMENTS, schema_of};
 
 /// TypeScript declarations of the records, as pages see them: generated from the records.
 pub const TYPES: &str = include_str!("../types.d.ts");

@@ -18,12 +18,22 @@ pub(crate) const MEMORY_BYTES: u64 = 1 << 28;
 #[derive(Debug)]
 pub(crate) struct Counting<W: Workload> {
     pub(crate) models: W,
-    layout: Artefact<W::Plan>,
+    pub(crate) layout: Artefact<W::Plan>,
 }
 
 impl<W: Workload> Counting<W> {
     pub(crate) fn new(models: W, layout: Artefact<W::Plan>) -> Self {
         Counting { models, layout }
+    }
+
+    /// The models of a layout.
+    ///
+    /// # Errors
+    /// Bytes that are no layout of these models.
+    pub(crate) fn of(layout: &[u8], models: W) -> Result<Self, Failure> {
+        let layout = Artefact::<W::Plan>::from_bytes(layout)?;
+        layout.check_plan(models.plan())?;
+        Ok(Counting { models, layout })
     }
 
     /// The number of units of the plan.
@@ -99,7 +109,7 @@ impl<W: Workload> GpuCounting<W> {
 
 /// A class of JavaScript that trains by WebGPU: wasm-bindgen has no generic classes.
 macro_rules! gpu_counter {
-    ($(#[$about:meta])* $counter:ident($models:ty), $opened:path) => {
+    ($(#[$about:meta])* $counter:ident($models:ty), $prepare:path) => {
         $(#[$about])*
         ///
         /// One call at a time: a wave holds the memory of its models.
@@ -115,14 +125,14 @@ macro_rules! gpu_counter {
             ///
             /// # Errors
             /// No adapter, or no device of it; a model too large for it; a failed self-test; bytes that
-            /// are no layout; other files than those of the audit.
+            /// are no layout; another command than that of the audit.
             pub async fn open(
                 layout: Vec<u8>,
-                files: Option<$crate::data_set::DataFiles>,
+                command: $crate::command::Command,
                 software: Option<bool>,
             ) -> Result<$counter, $crate::failure::Failure> {
                 use $crate::counting::{Counting, GpuCounting, MEMORY_BYTES};
-                let (models, layout) = $opened(&layout, files.as_ref())?;
+                let Counting { models, layout } = Counting::of(&layout, $prepare(command)?)?;
                 let adapter = $crate::adapter::found_adapter(software.unwrap_or(false)).await?;
                 let models = models.on_device(&adapter, MEMORY_BYTES, &|| true).await;
                 let models = models.map_err(|refused| refused.error)?;

@@ -32,14 +32,14 @@ pub mod calculators;
 mod claim;
 #[cfg(any(feature = "accounting", feature = "calculators"))]
 mod columns;
+#[cfg(any(feature = "files", feature = "training", feature = "training_canaries"))]
+pub mod command;
 #[cfg(any(feature = "calculators", feature = "studies"))]
 pub mod conclusion;
 #[cfg(any(feature = "audits", feature = "training", feature = "training_canaries"))]
 mod control;
 #[cfg(any(feature = "training", feature = "training_canaries"))]
 mod counting;
-#[cfg(any(feature = "training", feature = "training_canaries"))]
-mod data_set;
 pub mod failure;
 #[cfg(feature = "files")]
 pub mod files;
@@ -74,6 +74,8 @@ pub mod synth;
 pub mod training;
 #[cfg(feature = "training_canaries")]
 pub mod training_canaries;
+#[cfg(any(feature = "training", feature = "training_canaries"))]
+mod training_facts;
 #[cfg(any(feature = "audits", feature = "training"))]
 pub mod two_worlds;
 

@@ -10,8 +10,7 @@ use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::TrainingDescription;
 use dpscope_report::Reported;
 use dpscope_report::record::input::{
-    AuditPlan, BoundSetting, CanaryOptimizationQuestion, CanaryTrainingQuestion, EpochSize,
-    FederatedTrainingQuestion, GeneratorOptions, GuessCounts, MatrixQuestion, Mechanism,
+    AuditPlan, BoundSetting, EpochSize, GeneratorOptions, GuessCounts, MatrixQuestion, Mechanism,
     NoisySumSimulation, OneShotQuestion, PateGanQuestion, PlanQuestion, RunSimulation,
     SubsetOptions, VotesQuestion,
 };
@@ -155,9 +154,6 @@ fn every_declared_field_is_read() {
     assert_eq!(unread::<SubsetOptions>("SubsetOptions"), [""; 0]);
     assert_eq!(unread::<Mechanism>("Mechanism"), [""; 0]);
     assert_eq!(unread::<AuditPlan>("AuditPlan"), [""; 0]);
-    assert_eq!(unread::<CanaryTrainingQuestion>("CanaryTrainingQuestion"), [""; 0]);
-    assert_eq!(unread::<CanaryOptimizationQuestion>("CanaryOptimizationQuestion"), [""; 0]);
-    assert_eq!(unread::<FederatedTrainingQuestion>("FederatedTrainingQuestion"), [""; 0]);
     // Control: a type with fields that no page passes.
     assert!(!unread::<TrainingDescription>("CheckReport").is_empty());
 }

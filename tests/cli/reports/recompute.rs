@@ -325,6 +325,7 @@ fn damaged_files_and_other_versions_are_named() {
         ("other.json", b"{\"a\": 1}", 2, "not a report of dpscope"),
         ("old.json", b"{\"schema\": \"dpscope.report/1\"}", 5, "dpscope.report/1"),
         ("plan.json", b"{\"schema\": \"dpscope.plan/1\"}", 5, "dpscope.plan/1"),
+        ("failed.json", b"{\"schema\": \"dpscope.error/1\"}", 2, "run the command again"),
         (
             "twice.json",
             b"{\"schema\": \"dpscope.report/2\", \"schema\": 1}",

@@ -7,6 +7,8 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use dpscope_engine::FloatMode;
 
+use crate::disk::HAS_DISK;
+
 #[derive(Debug, Args)]
 pub(crate) struct DeviceArgs {
     /// Device: auto, cpu, gpu, or an index or part of a name listed by `dpscope devices`.
@@ -22,6 +24,14 @@ pub(crate) struct DeviceArgs {
     /// CPU threads [default: one per core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+}
+
+impl DeviceArgs {
+    /// Threads of the CPU, 0 for one per core; a page computes on the thread that asks.
+    #[inline]
+    pub(crate) fn threads(&self) -> usize {
+        if HAS_DISK { self.threads.map_or(0, usize::from) } else { 1 }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

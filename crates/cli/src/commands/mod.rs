@@ -10,7 +10,7 @@ mod bench;
 mod bound;
 #[cfg(feature = "native")]
 mod calibrate;
-#[cfg(feature = "native")]
+#[cfg(feature = "many-canaries")]
 mod canaries;
 #[cfg(feature = "native")]
 mod check;
@@ -46,7 +46,7 @@ mod saved_run;
 mod schema;
 #[cfg(feature = "native")]
 mod serve;
-#[cfg(feature = "native")]
+#[cfg(feature = "trainings")]
 mod simulate;
 #[cfg(feature = "native")]
 mod sweep;
@@ -74,7 +74,7 @@ subcommands! {
             subcommand,
             after_help = "Example:\n  dpscope canaries make random --data records.npz --count 10 --out canaries.npz"
         )]
-        Canaries(canaries::Canaries) => canaries if "native",
+        Canaries(canaries::Canaries) => canaries if "many-canaries",
         /// Run a generator of synthetic rows many times, for an audit.
         #[command(
             subcommand,

@@ -13,6 +13,7 @@ use dpscope_engine::{
 use dpscope_report::record::{RunFacts, SeedSource};
 
 use crate::args::{DeviceArgs, DeviceChoice, ReportArgs};
+use crate::disk::HAS_DISK;
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_replaceable, check_writable, read_own_artefact, write_artefact};
 use crate::host;
@@ -51,6 +52,8 @@ impl<P: RunPlan> ResumePoint<P> {
 
     /// Reads the checkpoint if it exists; the seed is `seed`, that of the checkpoint, or fresh.
     pub(crate) fn read(checkpoint: Option<&Path>, seed: Option<u64>) -> Result<Self, Failure> {
+        // a page passes none, and has no code that reads one
+        let checkpoint = checkpoint.filter(|_| HAS_DISK);
         checkpoint.map_or(Ok(()), check_writable)?;
         let saved =
             checkpoint.filter(|path| path.exists()).map(read_own_artefact::<P>).transpose()?;

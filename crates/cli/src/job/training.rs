@@ -7,6 +7,7 @@ use dpscope_engine::{Artefact, ArtefactError};
 use serde_json::Value;
 
 use super::{ResumePoint, RunPlan};
+use crate::disk::HAS_DISK;
 use crate::failure::Failure;
 
 /// Differences that an error lists.
@@ -21,6 +22,7 @@ impl<P: RunPlan> ResumePoint<P> {
         description: &str,
         saved: impl Fn(&Artefact<P>) -> Option<String>,
     ) -> Result<(), Failure> {
+        let checkpoint = checkpoint.filter(|_| HAS_DISK); // as in `read`
         let (Some(path), Some(saved)) = (checkpoint, self.saved.as_ref().and_then(saved)) else {
             return Ok(());
         };

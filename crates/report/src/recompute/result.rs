@@ -91,6 +91,11 @@ pub enum RecomputeError {
         "this is not a report of dpscope: it has no field `schema` that starts with \"dpscope.\""
     )]
     NoReport,
+    /// What the program printed where it failed.
+    #[error(
+        "this is an error of dpscope, not a report: fix what its `message` says, then run the command again"
+    )]
+    Failed,
     /// A document of another kind or version.
     #[error("the schema is {found}, and this version reads {known}")]
     Schema {

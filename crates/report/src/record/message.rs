@@ -7,7 +7,7 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorReport {
     /// Name and version of this document.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "dpscope.error/1")))]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = Self::SCHEMA)))]
     pub schema: &'static str,
     /// Version of the program.
     pub version: &'static str,
@@ -20,6 +20,11 @@ pub struct ErrorReport {
     /// The file that it concerns, where one is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+}
+
+impl ErrorReport {
+    /// Name and version of the document.
+    pub const SCHEMA: &str = "dpscope.error/1";
 }
 
 /// Kinds of errors.

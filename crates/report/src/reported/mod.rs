@@ -21,8 +21,8 @@ use crate::answer::{Answer, Answered};
 use crate::document::{Document, Hints};
 use crate::recompute::{Checker, OpenValues, Recomputation, RecomputeError};
 use crate::record::{
-    CheckReport, Comparison, GeneratorReport, ImportedReport, OneRunReport, OneShotReport,
-    PateGanReport, Report,
+    CheckReport, Comparison, ErrorReport, GeneratorReport, ImportedReport, OneRunReport,
+    OneShotReport, PateGanReport, Report,
 };
 use crate::summary::Summary;
 use crate::text::document_text;
@@ -140,6 +140,9 @@ pub fn recomputed(report: &Value) -> Result<Recomputation, RecomputeError> {
     let schema = report.get("schema").and_then(Value::as_str).unwrap_or_default();
     if !schema.starts_with("dpscope.") {
         return Err(RecomputeError::NoReport);
+    }
+    if schema == ErrorReport::SCHEMA {
+        return Err(RecomputeError::Failed);
     }
     visit(schema, Compared(report, schema)).unwrap_or_else(|| {
         let found = schema.chars().take(80).collect();

@@ -3,26 +3,36 @@
 use std::collections::BTreeMap;
 
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, SchemaGenerator};
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
 use super::{pages, typescript};
 use crate::answer::Answer;
 use crate::reported::type_names;
 
-/// The schema of a record.
-pub(super) fn document<T: JsonSchema>() -> Value {
+/// One schema of all documents, from the references to their types by name.
+pub(super) fn whole(
+    references: impl FnOnce(&mut SchemaGenerator) -> Vec<(&'static str, Schema)>,
+) -> Value {
     let mut generator = generator();
-    let has_answer = type_names().contains(&T::schema_name().into_owned());
-    if has_answer {
-        generator.subschema_for::<Answer>();
+    let references = references(&mut generator);
+    generator.subschema_for::<Answer>();
+    let mut types = generator.take_definitions(true);
+    types.values_mut().for_each(tidy);
+    for name in type_names() {
+        types.get_mut(&name).into_iter().for_each(add_answer);
     }
-    let mut schema = Value::from(generator.into_root_schema_for::<T>());
-    tidy(&mut schema);
-    if has_answer {
-        add_answer(&mut schema);
-    }
-    schema
+    let reference = |(name, reference): (&str, Schema)| {
+        let mut reference = Value::from(reference);
+        reference["title"] = name.into();
+        reference
+    };
+    serde_json::json!({
+        "$schema": SchemaSettings::draft2020_12().meta_schema,
+        "title": "Documents of dpscope",
+        "oneOf": references.into_iter().map(reference).collect::<Vec<_>>(),
+        "$defs": types,
+    })
 }
 
 /// Adds the answer to the fields of a report.

@@ -92,10 +92,6 @@ pub(super) fn inputs(generator: &mut SchemaGenerator) {
     define::<input::BoundSetting>(generator);
     define::<input::SubsetOptions>(generator);
     define::<input::AuditPlan>(generator);
-    define::<input::TrainingQuestion>(generator);
-    define::<input::CanaryTrainingQuestion>(generator);
-    define::<input::FederatedTrainingQuestion>(generator);
-    define::<input::CanaryOptimizationQuestion>(generator);
 }
 
 /// A failure, thrown by `dpscope-wasm`.

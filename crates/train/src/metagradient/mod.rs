@@ -42,8 +42,8 @@ pub use derivatives::{DerivativeDevice, Derivatives, ReferenceDerivatives};
 pub use lanes::LaneDerivatives;
 pub use optimization::{
     BestCanaries, CanaryEvaluation, CanaryOptimization, CanaryStart, FeatureRanges, GradientPart,
-    MeanAuc, MetaUpdate, OptimizationError, OptimizationSettings, OptimizationState, StartLabels,
-    Validation,
+    MeanAuc, MetaUpdate, OptimizationError, OptimizationSettings, OptimizationSetup,
+    OptimizationState, StartLabels, Validation,
 };
 pub use optimizer::{Optimizer, State, UpdateRule};
 pub use rounding::rounding;

@@ -1,16 +1,15 @@
 //! What trains runs of a plan.
 
 use dpscope_core::adjacency::World;
-use dpscope_engine::{Control, Unattended};
+use dpscope_engine::{Control, Unattended, Workload};
 use dpscope_report::record::page::{LearnedAfter, WatchedTraining};
-use dpscope_simulation::Artefact;
-use dpscope_simulation::backend::CpuBackend;
-use dpscope_train::{DpSgd, TrainedModels, TrainingDescription, WatchedRun};
+use dpscope_train::{TrainedModels, WatchedRun};
 
-use super::question::check_size;
+use crate::command::Command;
 use crate::counting::Counting;
-use crate::data_set::{DataFiles, examples};
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
+use crate::training_facts::check_size;
+use crate::two_worlds::Counted;
 use crate::two_worlds::plan::checked;
 
 /// Looks at what a watched model has learnt.
@@ -19,31 +18,22 @@ const LOOKS: usize = 24;
 /// Models of a plan, trained in both worlds.
 pub(super) type Counter = Counting<TrainedModels>;
 
-/// The models of a layout, on the CPU.
+/// The models of a command.
 ///
 /// # Errors
-/// Bytes that are no layout of a training; other files than those of the audit.
-pub(super) fn models(
-    layout: &[u8],
-    files: Option<&DataFiles>,
-) -> Result<(TrainedModels, Artefact), Failure> {
-    let layout = Artefact::from_bytes(layout)?;
-    let plan = checked(layout.plan)?;
-    let state = layout.evidence.training.as_ref().ok_or_else(|| {
-        Failure::of(FailureKind::File, "these are counts of a simulation, not of trained models")
-    })?;
-    let description = TrainingDescription::from_json(&state.description)?;
-    let examples = examples(&description.data.name, description.data.records as usize, files)?;
-    let training = description.training(examples, layout.plan.mechanism, layout.plan.seed)?;
-    check_size(&training)?;
-    let models = TrainedModels::new(plan, DpSgd::new(training, 1)?, CpuBackend::new(1)?)?;
-    Ok((models, layout))
+/// What the program prints where it fails; a training that takes too long in a page.
+pub(super) fn prepare(command: Command) -> Result<TrainedModels, Failure> {
+    let models: TrainedModels = command.prepare()?;
+    checked(*models.plan())?;
+    let training = models.training();
+    let batch_size = training.mechanism().batch_size.unwrap_or(1);
+    check_size(training.network(), training.outputs_per_run() as u64 * u64::from(batch_size))?;
+    Ok(models)
 }
 
-/// What trains models on the CPU.
-pub(super) fn on_cpu(layout: &[u8], files: Option<&DataFiles>) -> Result<Counter, Failure> {
-    let (models, layout) = models(layout, files)?;
-    Ok(Counting::new(models, layout))
+/// The audit of a command, with nothing counted.
+pub(super) fn opened(command: Command) -> Result<Counted, Failure> {
+    Counted::begin(&prepare(command)?)
 }
 
 /// One run, step by step.

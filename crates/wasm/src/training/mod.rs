@@ -5,42 +5,35 @@
 //! `dpscope resume` reads.
 
 mod counter;
-mod question;
 mod report;
 
 use dpscope_core::adjacency::World;
-use dpscope_report::record::input::TrainingQuestion;
 use dpscope_report::record::page::TrainingOverview;
 use js_sys::Object;
-use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::command::Command;
 use crate::counting::gpu_counter;
-use crate::data_set::DataFiles;
 use crate::failure::Failure;
-use crate::input::read;
 use crate::output::{JsResult, to_js};
 use crate::reported::reported;
+use crate::training_facts::overview_of;
 use crate::two_worlds::Audit;
-use counter::{Counter, on_cpu, watch};
+use counter::{Counter, opened, prepare, watch};
 
 gpu_counter! {
     /// A GPU that trains models in both worlds; units are runs.
-    GpuTrainingCounter(dpscope_train::TrainedModels), counter::models
+    GpuTrainingCounter(dpscope_train::TrainedModels), prepare
 }
 
 #[wasm_bindgen]
 impl Audit {
-    /// Plans an audit of trained models, on the files of a page or on synthetic data.
+    /// Plans the audit of `audit dpsgd` with two worlds.
     ///
     /// # Errors
-    /// The first field outside its domain; files that are no data set of the model.
-    pub fn of_training(
-        #[wasm_bindgen(unchecked_param_type = "TrainingQuestion")] asked: &JsValue,
-        files: Option<DataFiles>,
-    ) -> Result<Audit, Failure> {
-        let asked: TrainingQuestion = read(asked, "asked")?;
-        Ok(Audit(question::opened(&asked, files.as_ref())?))
+    /// What the program prints where it fails; a training that takes too long in a page.
+    pub fn of_training(command: Command) -> Result<Audit, Failure> {
+        Ok(Audit(opened(command)?))
     }
 
     /// The report of the planned runs, and what the program prints.
@@ -72,20 +65,16 @@ impl Audit {
 /// # Errors
 /// As [`Audit::of_training`].
 #[wasm_bindgen(unchecked_return_type = "TrainingOverview")]
-pub fn training_overview(
-    #[wasm_bindgen(unchecked_param_type = "TrainingQuestion")] asked: &JsValue,
-    files: Option<DataFiles>,
-) -> JsResult {
-    let asked: TrainingQuestion = read(asked, "asked")?;
-    to_js(&overview(&asked, files.as_ref())?)
+pub fn training_overview(command: Command) -> JsResult {
+    to_js(&overview(command)?)
 }
 
-fn overview(
-    asked: &TrainingQuestion,
-    files: Option<&DataFiles>,
-) -> Result<TrainingOverview, Failure> {
-    let (_, training) = question::training(asked, files)?;
-    Ok(question::overview(&training))
+fn overview(command: Command) -> Result<TrainingOverview, Failure> {
+    let models = prepare(command)?;
+    let training = models.training();
+    let records = training.mechanism().records_per_epoch().unwrap_or(0);
+    let learning_rate = training.settings().learning_rate;
+    Ok(overview_of(training.examples(), records, training.network(), learning_rate))
 }
 
 /// Records of a small audit.
@@ -96,15 +85,14 @@ pub(crate) fn examples() -> (
     Vec<dpscope_report::record::page::ExpectedScoreBin>,
     dpscope_report::record::Report,
 ) {
-    let asked = question::tests::asked();
-    let mut counted = question::opened(&asked, None).unwrap();
-    let counter = on_cpu(&counted.layout(), None).unwrap();
+    let mut counted = opened(tests::command()).unwrap();
+    let counter = Counter::of(&counted.layout(), prepare(tests::command()).unwrap()).unwrap();
     let range = counted.scheduler.assign(u64::MAX).unwrap();
     counted.add(&counter.count(range.first as f64, range.end as f64).unwrap()).unwrap();
     let watched = watch(&counter, World::Target, 0).unwrap();
     let report = report::report(counted.scheduler.state(), Some(1.0), 2.0).unwrap();
     let bins = report::scores(&mut counted).unwrap();
-    (overview(&asked, None).unwrap(), watched, bins, report)
+    (overview(tests::command()).unwrap(), watched, bins, report)
 }
 
 /// What trains runs on the CPU, in a worker.
@@ -114,12 +102,12 @@ pub struct TrainingCounter(Counter);
 
 #[wasm_bindgen]
 impl TrainingCounter {
-    /// Creates a counter for a layout, with the same files as its audit.
+    /// Creates a counter for the layout of an audit of the same command.
     ///
     /// # Errors
-    /// Bytes that are no layout; other files.
-    pub fn open(layout: &[u8], files: Option<DataFiles>) -> Result<TrainingCounter, Failure> {
-        Ok(TrainingCounter(on_cpu(layout, files.as_ref())?))
+    /// Bytes that are no layout of this command.
+    pub fn open(layout: &[u8], command: Command) -> Result<TrainingCounter, Failure> {
+        Ok(TrainingCounter(Counter::of(layout, prepare(command)?)?))
     }
 
     /// Trains runs `first..end` in both worlds; blocks its worker.
@@ -150,16 +138,58 @@ mod tests {
     use super::*;
     use crate::failure::FailureKind;
 
+    /// 12 runs of 200 records in 10 batches.
+    const LINE: &str = "audit dpsgd --records 200 --batch-size 20 --noise-multiplier 1 --runs 12 \
+                        --delta 1e-5 --seed 7";
+
+    pub(super) fn command() -> Command {
+        Command::of(LINE, &[])
+    }
+
+    fn with(options: &str) -> Command {
+        Command::of(&format!("{LINE} {options}"), &[])
+    }
+
     #[test]
-    fn layouts_of_simulations_and_unfinished_audits_are_refused() {
+    fn layouts_of_other_plans_and_unfinished_audits_are_refused() {
+        let opens = |layout: &[u8]| Counter::of(layout, prepare(command()).unwrap());
         let simulated = crate::audits::tests::simulation().layout();
-        let refused = on_cpu(&simulated, None).unwrap_err();
-        assert_eq!(refused.kind, FailureKind::File);
-        let counted = question::opened(&question::tests::asked(), None).unwrap();
+        let other = opened(with("--clip-norm 2")).unwrap().layout();
+        for bytes in [&b""[..], b"{}", &[0; 64], &simulated, &other] {
+            assert_eq!(opens(bytes).unwrap_err().kind, FailureKind::File);
+        }
+        let counted = opened(command()).unwrap();
+        assert!(opens(&counted.layout()).is_ok());
         let refused = report::report(counted.scheduler.state(), None, 0.0).unwrap_err();
         assert_eq!(refused.kind, FailureKind::Input);
-        for bytes in [&b""[..], b"{}", &[0; 64]] {
-            assert_eq!(on_cpu(bytes, None).unwrap_err().kind, FailureKind::File);
-        }
+    }
+
+    #[test]
+    fn the_program_refuses_and_a_page_has_limits() {
+        let refused = |options: &str| {
+            let refused = overview(with(options)).unwrap_err();
+            (refused.kind, refused.message)
+        };
+        let (kind, message) = refused("--clip-norm 0");
+        assert!(kind == FailureKind::Input && message.contains("--clip-norm"), "{message}");
+        let (_, message) = refused("--model gpt");
+        assert!(message.contains("--model"), "{message}");
+        let (_, message) = refused("--data mine.csv");
+        assert!(message.contains("mine.csv"), "{message}");
+        let large = LINE.replace("--records 200", "--records 2000 --epochs 1000 --model cnn");
+        let large = overview(Command::of(&large, &[])).unwrap_err();
+        assert_eq!(large.kind, FailureKind::Limit, "{}", large.message);
+    }
+
+    #[test]
+    fn models_are_sized_for_the_files() {
+        let rows: Vec<String> = (0..300).map(|row| format!("{},{row},1,0", row % 3)).collect();
+        let text = rows.join("\n");
+        let command = Command::of(&format!("{LINE} --data mine.csv"), &[("mine.csv", &text)]);
+        let found = overview(command).unwrap();
+        assert_eq!((found.features, found.classes, found.held_out), (3, 3, 100));
+        assert_eq!(found.parameters, 3 * 32 + 32 + 32 * 3 + 3);
+        let found = overview(with("--data location-like")).unwrap();
+        assert_eq!((found.features, found.classes, found.records), (446, 30, 200));
     }
 }

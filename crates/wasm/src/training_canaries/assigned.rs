@@ -1,6 +1,6 @@
 //! Models of a plan that counters train, on the coordinator's side.
 
-use dpscope_engine::{Artefact, Plan, Scheduler, Shard, UnitRange};
+use dpscope_engine::{Artefact, Plan, Scheduler, Shard, UnitRange, Workload};
 use dpscope_report::record::page::AuditProgress;
 use dpscope_train::{ModelEvidence, ModelResult};
 use wasm_bindgen::JsValue;
@@ -18,11 +18,11 @@ where
     P: Plan<Stage = (), Evidence = ModelEvidence<M>>,
     M: ModelResult,
 {
-    /// No model yet, of a plan with the description of its training.
-    pub(super) fn planned(plan: P, description: &str) -> Result<Self, Failure> {
-        let range = Shard::WHOLE.range(plan.units())?;
-        let mut state = Artefact::empty(plan, (), range);
-        description.clone_into(&mut state.evidence.description);
+    /// The whole plan of a workload, without a model. Only counters need what is trained beforehand.
+    pub(super) fn begin<W: Workload<Plan = P>>(workload: &W) -> Result<Self, Failure> {
+        let range = Shard::WHOLE.range(workload.plan().units())?;
+        let mut state = Artefact::empty(workload.plan().clone(), (), range);
+        state.evidence = workload.empty(&());
         Ok(Assigned(Scheduler::new(state)))
     }
 

@@ -1,14 +1,13 @@
 //! What trains models with canaries.
 
-use dpscope_engine::Artefact;
 use dpscope_report::figure::{canary_score_bins, score_range};
 use dpscope_report::record::page::CanariesAfter;
-use dpscope_train::one_run::{OneRunGame, OneRunModels, OneRunPlan, WatchedCanaries};
+use dpscope_train::one_run::{OneRunGame, OneRunModels, OneRunTraining, WatchedCanaries};
 
-use super::question::described;
+use crate::command::Command;
 use crate::counting::Counting;
-use crate::data_set::DataFiles;
 use crate::failure::Failure;
+use crate::training_facts::check_size;
 
 /// Looks at the canaries of a watched model.
 const LOOKS: usize = 20;
@@ -16,23 +15,26 @@ const LOOKS: usize = 20;
 /// Models of a plan with canaries.
 pub(super) type Counter = Counting<OneRunModels>;
 
-/// The models of a layout, on the CPU.
+/// The models of a command.
 ///
 /// # Errors
-/// Bytes that are no layout; other files than those of the audit.
-pub(super) fn models(
-    layout: &[u8],
-    files: Option<&DataFiles>,
-) -> Result<(OneRunModels, Artefact<OneRunPlan>), Failure> {
-    let layout = Artefact::from_bytes(layout)?;
-    let training = described(&layout, files)?;
-    Ok((OneRunModels::new(layout.plan.clone(), training, 1)?, layout))
+/// What the program prints where it fails; a training that takes too long in a page.
+pub(super) fn prepare(command: Command) -> Result<OneRunModels, Failure> {
+    let models: OneRunModels = command.prepare()?;
+    check_training(models.training())?;
+    Ok(models)
 }
 
-/// What trains models on the CPU.
-pub(super) fn on_cpu(layout: &[u8], files: Option<&DataFiles>) -> Result<Counter, Failure> {
-    let (models, layout) = models(layout, files)?;
-    Ok(Counting::new(models, layout))
+/// Refuses trainings that a page cannot wait for: white-box scores take two gradients of each canary in
+/// every step.
+fn check_training(training: &OneRunTraining) -> Result<(), Failure> {
+    let (mechanism, settings) = (training.mechanism(), training.settings());
+    let steps = u64::from(mechanism.steps_per_epoch) * u64::from(mechanism.epochs);
+    let scored = if settings.is_white_box { 2 * training.canaries().len() as u64 } else { 0 };
+    let rows = u64::from(mechanism.batch_size.unwrap_or(1)).saturating_add(scored);
+    let before = settings.pre_training;
+    let before = before.map_or(0, |part| u64::from(part.records) * u64::from(part.epochs));
+    check_size(training.network(), steps.saturating_mul(rows).saturating_add(before))
 }
 
 /// One model, step by step.

@@ -8,32 +8,29 @@ mod assigned;
 mod counter;
 pub mod federated;
 mod optimiser;
-mod question;
 mod report;
 
-use dpscope_report::record::input::CanaryTrainingQuestion;
 use dpscope_report::record::page::TrainingOverview;
 use dpscope_train::one_run::OneRunPlan;
 use js_sys::Object;
-use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 pub use optimiser::CanaryOptimiser;
 #[cfg(test)]
 pub(crate) use optimiser::tests::example as canary_step;
 
+use crate::command::Command;
 use crate::counting::gpu_counter;
-use crate::data_set::DataFiles;
 use crate::failure::Failure;
-use crate::input::read;
 use crate::output::{JsResult, to_js};
 use crate::reported::reported;
+use crate::training_facts::overview_of;
 use assigned::Assigned;
-use counter::Counter;
+use counter::{Counter, prepare};
 
 gpu_counter! {
     /// A GPU that trains models with canaries; units are models.
-    GpuCanaryCounter(dpscope_train::one_run::OneRunModels), counter::models
+    GpuCanaryCounter(dpscope_train::one_run::OneRunModels), prepare
 }
 
 /// A running audit, on the coordinator's side.
@@ -43,16 +40,12 @@ pub struct CanaryAudit(Assigned<OneRunPlan>);
 
 #[wasm_bindgen]
 impl CanaryAudit {
-    /// Plans an audit, on the files of a page or on synthetic data.
+    /// Plans the audit of `audit dpsgd --protocol one-run`.
     ///
     /// # Errors
-    /// The first field outside its domain; files that are no data set of the model.
-    pub fn planned(
-        #[wasm_bindgen(unchecked_param_type = "CanaryTrainingQuestion")] asked: &JsValue,
-        files: Option<DataFiles>,
-    ) -> Result<CanaryAudit, Failure> {
-        let asked: CanaryTrainingQuestion = read(asked, "asked")?;
-        Ok(CanaryAudit(question::opened(&asked, files.as_ref())?))
+    /// What the program prints where it fails; a training that takes too long in a page.
+    pub fn planned(command: Command) -> Result<CanaryAudit, Failure> {
+        Ok(CanaryAudit(Assigned::begin(&prepare(command)?)?))
     }
 
     /// Resumes from saved models, of a page or of the command line.
@@ -136,14 +129,16 @@ impl CanaryAudit {
 /// # Errors
 /// As [`CanaryAudit::planned`].
 #[wasm_bindgen(unchecked_return_type = "TrainingOverview")]
-pub fn canary_training_overview(
-    #[wasm_bindgen(unchecked_param_type = "CanaryTrainingQuestion")] asked: &JsValue,
-    files: Option<DataFiles>,
-) -> JsResult {
-    let asked: CanaryTrainingQuestion = read(asked, "asked")?;
-    let (_, training) = question::training(&asked, files.as_ref())?;
-    let overview: TrainingOverview = question::overview(&training);
-    to_js(&overview)
+pub fn canary_training_overview(command: Command) -> JsResult {
+    to_js(&overview(command)?)
+}
+
+fn overview(command: Command) -> Result<TrainingOverview, Failure> {
+    let models = prepare(command)?;
+    let training = models.training();
+    let records = u64::from(training.base_records());
+    let learning_rate = training.settings().learning_rate;
+    Ok(overview_of(training.base(), records, training.network(), learning_rate))
 }
 
 /// What trains models on the CPU, in a worker.
@@ -153,12 +148,12 @@ pub struct CanaryCounter(Counter);
 
 #[wasm_bindgen]
 impl CanaryCounter {
-    /// Creates a counter for a layout, with the same files as its audit.
+    /// Creates a counter for the layout of an audit of the same command.
     ///
     /// # Errors
-    /// Bytes that are no layout; other files.
-    pub fn open(layout: &[u8], files: Option<DataFiles>) -> Result<CanaryCounter, Failure> {
-        Ok(CanaryCounter(counter::on_cpu(layout, files.as_ref())?))
+    /// Bytes that are no layout of this command.
+    pub fn open(layout: &[u8], command: Command) -> Result<CanaryCounter, Failure> {
+        Ok(CanaryCounter(Counter::of(layout, prepare(command)?)?))
     }
 
     /// Trains models `first..end`; blocks its worker.
@@ -187,7 +182,7 @@ pub(crate) fn examples() -> (
     dpscope_report::record::OneRunReport,
 ) {
     let audit = tests::audited(u64::MAX);
-    let counter = counter::on_cpu(&audit.layout(), None).unwrap();
+    let counter = Counter::of(&audit.layout(), prepare(tests::command()).unwrap()).unwrap();
     let watched = counter::watch(&counter, 0).unwrap();
     let report = report::report(audit.state(), Some(1.0), 2.0).unwrap();
     (report::so_far(audit.state()), watched, report)
@@ -198,14 +193,23 @@ mod tests {
     use super::*;
     use crate::failure::FailureKind;
 
+    /// 3 audited models and a reference model, with 40 canaries beside 160 base records in 10 batches.
+    const LINE: &str = "audit dpsgd --protocol one-run --data location-like --records 200 --batch-size 20 \
+                        --noise-multiplier 0.5 --canaries 40 --repeats 3 --reference-models 1 \
+                        --delta 1e-5 --seed 7";
+
+    pub(super) fn command() -> Command {
+        Command::of(LINE, &[])
+    }
+
     fn opened() -> Assigned<OneRunPlan> {
-        question::opened(&question::tests::asked(), None).unwrap()
+        Assigned::begin(&prepare(command()).unwrap()).unwrap()
     }
 
     /// An audit by counters that train at most so many models at a time.
     pub(super) fn audited(most: u64) -> Assigned<OneRunPlan> {
         let mut audit = opened();
-        let counter = counter::on_cpu(&audit.layout(), None).unwrap();
+        let counter = Counter::of(&audit.layout(), prepare(command()).unwrap()).unwrap();
         while let Some(range) = audit.next(most) {
             let counted = counter.count(range.first as f64, range.end as f64).unwrap();
             audit.add(&counted).unwrap();
@@ -228,16 +232,49 @@ mod tests {
     }
 
     #[test]
-    fn other_files_and_unfinished_audits_are_refused() {
+    fn other_commands_and_unfinished_audits_are_refused() {
         let refused = report::report(opened().state(), None, 0.0).unwrap_err();
         assert_eq!(refused.kind, FailureKind::Input);
         for bytes in [&b""[..], b"{}", &[0; 64]] {
-            assert_eq!(counter::on_cpu(bytes, None).unwrap_err().kind, FailureKind::File);
+            let opened = Counter::of(bytes, prepare(command()).unwrap());
+            assert_eq!(opened.unwrap_err().kind, FailureKind::File);
             assert!(CanaryAudit::from_bytes(bytes).is_err());
         }
-        let rows: Vec<String> = (0..300).map(|row| format!("{},{row},1,0", row % 3)).collect();
-        let files = DataFiles::new("mine.csv".to_owned(), rows.join("\n").into_bytes());
-        let refused = counter::on_cpu(&opened().layout(), Some(&files)).unwrap_err();
-        assert_eq!(refused.field, Some("data"), "{}", refused.message);
+        let other = Command::of(&format!("{LINE} --momentum 0.5"), &[]);
+        let refused = Counter::of(&opened().layout(), prepare(other).unwrap()).unwrap_err();
+        assert_eq!(refused.kind, FailureKind::File, "{}", refused.message);
+    }
+
+    #[test]
+    fn the_program_refuses_and_a_page_has_limits() {
+        let refused = |options: &str| {
+            let command = Command::of(&format!("{LINE} {options}"), &[]);
+            let refused = overview(command).unwrap_err();
+            (refused.kind, refused.message)
+        };
+        let (kind, message) = refused("--momentum 1");
+        assert!(kind == FailureKind::Input && message.contains("--momentum"), "{message}");
+        let (_, message) = refused("--guesses 4 --guesses-out 4");
+        assert!(message.contains("--guesses-out"), "{message}");
+        let large = LINE
+            .replace("--data location-like", "--model cnn")
+            .replace("--records 200", "--records 2000 --epochs 1000");
+        let large = overview(Command::of(&large, &[])).unwrap_err();
+        assert_eq!(large.kind, FailureKind::Limit, "{}", large.message);
+        let found = overview(command()).unwrap();
+        assert_eq!((found.records, found.held_out), (160, 2_000));
+    }
+
+    #[test]
+    fn files_have_records_for_batches_and_canaries() {
+        let overview_of = |count: u32| {
+            let rows: Vec<String> =
+                (0..count).map(|row| format!("{},{row},1,0", row % 3)).collect();
+            let line = LINE.replace("location-like", "mine.csv");
+            overview(Command::of(&line, &[("mine.csv", &rows.join("\n"))]))
+        };
+        let refused = overview_of(150).unwrap_err();
+        assert!(refused.message.contains("mine.csv"), "{}", refused.message);
+        assert_eq!(overview_of(300).unwrap().held_out, 100);
     }
 }

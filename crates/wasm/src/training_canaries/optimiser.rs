@@ -1,26 +1,19 @@
 //! Canaries moved along metagradients, step by step, in a worker.
 
 use dpscope_formats::{Array, Limits, read_npz, write_npz};
-use dpscope_report::record::input::CanaryOptimizationQuestion;
 use dpscope_report::record::page::CanaryStep;
-use dpscope_train::data::Examples;
+use dpscope_train::Network;
 use dpscope_train::metagradient::{
     CanaryOptimization, CanaryStart, Checkpointing, FeatureRanges, OptimizationSettings,
-    OptimizationState, SmoothModel, StartLabels, UpdateRule,
+    OptimizationSetup, OptimizationState, UpdateRule,
 };
-use dpscope_train::{Network, TrainError};
-use js_sys::{Float32Array, Uint32Array};
-use wasm_bindgen::JsValue;
+use js_sys::Float32Array;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::data_set::{self, DataFiles, Selection, read_examples};
+use crate::command::Command;
 use crate::failure::{Failure, FailureKind};
-use crate::input::read;
 use crate::output::{JsResult, to_js};
-use crate::seed::seed_or_fresh;
-
-/// Models that a worker can train often enough.
-const MODELS: [&str; 2] = ["mlp", "lenet"];
+use crate::training_facts;
 
 /// Features of all canaries: a page holds a few copies of them.
 const MOST_VALUES: usize = 1 << 23;
@@ -38,11 +31,8 @@ pub struct CanaryOptimiser(Optimiser);
 
 #[derive(Debug)]
 struct Optimiser {
-    examples: Examples,
-    network: Network,
+    setup: OptimizationSetup,
     ranges: FeatureRanges,
-    settings: OptimizationSettings,
-    count: usize,
     labels: Vec<u32>,
     state: OptimizationState,
 }
@@ -51,59 +41,31 @@ fn refused(error: impl std::fmt::Display) -> Failure {
     Failure::of(FailureKind::Input, &error.to_string())
 }
 
-/// Refuses steps that a page cannot wait for: a step trains two models, and takes a gradient and its
-/// derivative, about as long as four gradients, of each batch.
+/// Refuses steps that a page cannot wait for: a step trains two models for each split, and takes a gradient
+/// and its derivative, about as long as four gradients, of each batch.
 fn check_size(network: &Network, settings: &OptimizationSettings) -> Result<(), Failure> {
     let rows = (settings.steps as u64).saturating_mul(settings.batch_size as u64);
-    data_set::check_size(network, rows.saturating_mul(2 * 4))
+    let models = u64::from(settings.splits).saturating_mul(2 * 4);
+    training_facts::check_size(network, rows.saturating_mul(models))
 }
 
 impl Optimiser {
-    fn open(
-        asked: &CanaryOptimizationQuestion,
-        files: Option<&DataFiles>,
-        saved: Option<&[u8]>,
-    ) -> Result<Self, Failure> {
-        let model = asked.model.as_deref().unwrap_or("mlp");
-        let model = SmoothModel::named(model)
-            .filter(|model| MODELS.contains(&model.name))
-            .ok_or_else(|| Failure::input("model", &["must be mlp or lenet"]))?;
-        let count = asked.canaries as usize;
-        if !(1..=MOST_METASTEPS).contains(&asked.metasteps) {
-            return Err(Failure::input(
-                "metasteps",
-                &[&format!("must be from 1 to {MOST_METASTEPS}")],
+    fn open(command: Command, saved: Option<&[u8]>) -> Result<Self, Failure> {
+        let setup: OptimizationSetup = command.prepare()?;
+        let too_large = |message: &str| Err(Failure::of(FailureKind::Limit, message));
+        if setup.settings.metasteps > MOST_METASTEPS {
+            return too_large(&format!(
+                "so many steps take too long in a browser; use at most {MOST_METASTEPS}"
             ));
         }
-        if asked.steps == Some(0) {
-            return Err(Failure::input("steps", &["must be at least 1"]));
+        if setup.canaries.saturating_mul(setup.examples.shape().len()) > MOST_VALUES {
+            return too_large("canaries have too many features for a browser; use fewer canaries");
         }
-        let name = asked.data.as_deref().unwrap_or(model.data.name());
-        let records = count.saturating_add(SmoothModel::SYNTHETIC_RECORDS);
-        let examples = read_examples(name, (records, 0), Selection::default(), files)?;
-        if count.saturating_mul(examples.shape().len()) > MOST_VALUES {
-            let message = "canaries have too many features for a browser; use fewer canaries";
-            return Err(Failure {
-                field: Some("canaries"),
-                ..Failure::of(FailureKind::Limit, message)
-            });
-        }
-        let spec = model.spec(examples.shape(), examples.classes());
-        let network = Network::new(&spec).map_err(TrainError::from)?;
-        let seed = seed_or_fresh(asked.seed.as_deref().unwrap_or_default())?;
-        let steps = asked.steps.map_or(model.steps, |steps| steps as usize);
-        let settings = OptimizationSettings {
-            steps,
-            batch_size: model.batch_size,
-            learning_rate: model.learning_rate,
-            ..OptimizationSettings::new(asked.metasteps, seed)
-        };
-        check_size(&network, &settings)?;
-        let ranges = FeatureRanges::of(&examples);
-        let start = CanaryStart::draw(&examples, count, None, StartLabels::Own, seed);
-        let CanaryStart { canaries, labels, .. } = start.map_err(refused)?;
+        check_size(&setup.network, &setup.settings)?;
+        let ranges = FeatureRanges::of(&setup.examples);
+        let CanaryStart { canaries, labels, .. } = setup.start().map_err(refused)?;
         let state = OptimizationState::default();
-        let mut found = Optimiser { examples, network, ranges, settings, count, labels, state };
+        let mut found = Optimiser { setup, ranges, labels, state };
         let canaries = saved.map_or(Ok(canaries), |bytes| found.resume(bytes))?;
         let start = found.with(|optimization| optimization.start(canaries.clone()))?;
         let start = start.map_err(refused)?;
@@ -121,7 +83,7 @@ impl Optimiser {
         };
         let arrays = read_npz(bytes, &Limits::for_page()).map_err(|error| unusable(&error))?;
         self.state = OptimizationState::from_arrays(&arrays);
-        let values = self.count * self.examples.shape().len();
+        let values = self.setup.canaries * self.setup.examples.shape().len();
         self.state.check(values).map_err(|error| unusable(&error))?;
         Ok(self.state.canaries.clone())
     }
@@ -136,24 +98,22 @@ impl Optimiser {
 
     /// As many saved states as fit into the memory of a page.
     fn checkpointing(&self) -> Checkpointing {
-        let vectors = 1 + UpdateRule::<f32>::moments(&self.settings.rule);
-        let state = (self.network.parameters() * vectors * size_of::<f32>()) as u64;
-        let within = Checkpointing::within(self.settings.steps, state, STATE_BYTES);
+        let vectors = 1 + UpdateRule::<f32>::moments(&self.setup.settings.rule);
+        let state = (self.setup.network.parameters() * vectors * size_of::<f32>()) as u64;
+        let within = Checkpointing::within(self.setup.settings.steps, state, STATE_BYTES);
         within.unwrap_or(Checkpointing::TwoLevel)
     }
 
     /// Calls `work` with the optimisation.
     fn with<T>(&self, work: impl FnOnce(&CanaryOptimization<'_>) -> T) -> Result<T, Failure> {
-        let (count, seed) = (self.count, self.settings.seed);
-        let start = CanaryStart::draw(&self.examples, count, None, StartLabels::Own, seed);
-        let start = start.map_err(refused)?;
+        let start = self.setup.start().map_err(refused)?;
         Ok(work(&CanaryOptimization {
-            network: &self.network,
+            network: &self.setup.network,
             base: &start,
             records: start.base_records(),
             labels: &self.labels,
             ranges: &self.ranges,
-            settings: &self.settings,
+            settings: &self.setup.settings,
             checkpointing: self.checkpointing(),
             device: None,
             keep_going: &|| true,
@@ -173,40 +133,36 @@ impl Optimiser {
             metasteps,
             objective: self.state.objectives.last().copied().flatten().map(|value| -value),
             auc: validated.map(|validation| validation.per_canary.value),
-            is_finished: metasteps >= self.settings.metasteps,
+            is_finished: metasteps >= self.setup.settings.metasteps,
         })
     }
 
     /// The best canaries as a file of the command line.
     fn file(&self) -> Result<Vec<u8>, Failure> {
-        let classes = self.examples.load_summary().map(|summary| &summary.classes);
+        let classes = self.setup.examples.load_summary().map(|summary| &summary.classes);
         let label = |&label: &u32| match classes.and_then(|known| known.get(label as usize)) {
             Some(&(in_file, _)) => f64::from(in_file),
             None => f64::from(label),
         };
         let values = self.state.best_canaries().iter().map(|&value| value.into()).collect();
-        let axes = vec![self.count, self.examples.shape().len()];
+        let axes = vec![self.setup.canaries, self.setup.examples.shape().len()];
         let inputs = Array::new(axes, values).map_err(refused)?;
         let labels = self.labels.iter().map(label).collect();
-        let labels = Array::new(vec![self.count], labels).map_err(refused)?;
+        let labels = Array::new(vec![self.setup.canaries], labels).map_err(refused)?;
         write_npz(&[("inputs", &inputs), ("labels", &labels)]).map_err(refused)
     }
 }
 
 #[wasm_bindgen]
 impl CanaryOptimiser {
-    /// Draws the canaries that are moved, or continues from a saved state of the same question and data.
+    /// Draws the canaries that `canaries optimise` moves, or continues from a saved state of the same
+    /// command.
     ///
     /// # Errors
-    /// The first field outside its domain; too few records; files that are no data set; a state of
-    /// other canaries.
-    pub fn open(
-        #[wasm_bindgen(unchecked_param_type = "CanaryOptimizationQuestion")] asked: &JsValue,
-        files: Option<DataFiles>,
-        saved: Option<Box<[u8]>>,
-    ) -> Result<CanaryOptimiser, Failure> {
-        let asked: CanaryOptimizationQuestion = read(asked, "asked")?;
-        Ok(CanaryOptimiser(Optimiser::open(&asked, files.as_ref(), saved.as_deref())?))
+    /// What the program prints where it fails; too many steps or features for a page; a state of other
+    /// canaries.
+    pub fn open(command: Command, saved: Option<Box<[u8]>>) -> Result<CanaryOptimiser, Failure> {
+        Ok(CanaryOptimiser(Optimiser::open(command, saved.as_deref())?))
     }
 
     /// The state so far, for [`CanaryOptimiser::open`].
@@ -221,7 +177,7 @@ impl CanaryOptimiser {
     #[wasm_bindgen(getter)]
     #[must_use]
     pub fn features(&self) -> u32 {
-        self.0.examples.shape().len() as u32
+        self.0.setup.examples.shape().len() as u32
     }
 
     /// The smallest and the largest feature of a record.
@@ -234,7 +190,8 @@ impl CanaryOptimiser {
     /// The features of the canaries as they are, of so many of them.
     #[must_use]
     pub fn shown(&self, canaries: u32) -> Float32Array {
-        let end = (canaries as usize).min(self.0.count) * self.0.examples.shape().len();
+        let end =
+            (canaries as usize).min(self.0.setup.canaries) * self.0.setup.examples.shape().len();
         Float32Array::from(&self.0.state.canaries[..end])
     }
 
@@ -245,20 +202,6 @@ impl CanaryOptimiser {
     #[wasm_bindgen(unchecked_return_type = "CanaryStep")]
     pub fn step(&mut self) -> JsResult {
         to_js(&self.0.step()?)
-    }
-
-    /// The features of the best canaries so far.
-    #[wasm_bindgen(getter)]
-    #[must_use]
-    pub fn canaries(&self) -> Float32Array {
-        Float32Array::from(self.0.state.best_canaries())
-    }
-
-    /// Their classes.
-    #[wasm_bindgen(getter)]
-    #[must_use]
-    pub fn labels(&self) -> Uint32Array {
-        Uint32Array::from(&self.0.labels[..])
     }
 
     /// The best canaries so far as npz, for `--canary-file`.
@@ -274,39 +217,32 @@ impl CanaryOptimiser {
 pub(crate) mod tests {
     use super::*;
 
-    fn asked() -> CanaryOptimizationQuestion {
-        let data = Some("location-like".to_owned());
-        let seed = Some("4".to_owned());
-        CanaryOptimizationQuestion {
-            model: None,
-            data,
-            canaries: 20,
-            metasteps: 3,
-            steps: None,
-            seed,
-        }
+    fn of(canaries: u32) -> Command {
+        let line = format!(
+            "canaries optimise --model mlp --data location-like --count {canaries} --metasteps 3 \
+             --out canaries.npz --seed 4"
+        );
+        Command::of(&line, &[])
     }
 
     pub(crate) fn example() -> CanaryStep {
-        Optimiser::open(&asked(), None, None).unwrap().step().unwrap()
+        Optimiser::open(of(20), None).unwrap().step().unwrap()
     }
 
     #[test]
     fn saved_canaries_continue_with_the_same_bits() {
-        let mut whole = Optimiser::open(&asked(), None, None).unwrap();
+        let mut whole = Optimiser::open(of(20), None).unwrap();
         whole.step().unwrap();
         let bytes = whole.to_bytes().unwrap();
-        let mut continued = Optimiser::open(&asked(), None, Some(&bytes)).unwrap();
+        let mut continued = Optimiser::open(of(20), Some(&bytes)).unwrap();
         for optimiser in [&mut whole, &mut continued] {
             for _ in 0..2 {
                 optimiser.step().unwrap();
             }
         }
         assert_eq!(whole.state, continued.state);
-        let refused = |bytes: &[u8], canaries| {
-            let asked = CanaryOptimizationQuestion { canaries, ..asked() };
-            Optimiser::open(&asked, None, Some(bytes)).unwrap_err().kind
-        };
+        let refused =
+            |bytes: &[u8], canaries| Optimiser::open(of(canaries), Some(bytes)).unwrap_err().kind;
         assert_eq!(refused(&bytes, 21), FailureKind::File);
         assert_eq!(refused(b"PK", 20), FailureKind::File);
         whole.state.canaries[0] = f32::NAN;
@@ -315,21 +251,18 @@ pub(crate) mod tests {
 
     #[test]
     fn canaries_of_lenet_are_moved_whatever_states_are_saved() {
-        let lenet = CanaryOptimizationQuestion {
-            model: Some("lenet".to_owned()),
-            data: None,
-            canaries: 60,
-            metasteps: 1,
-            steps: Some(8),
-            ..asked()
+        let of = |steps: u32| {
+            let line = format!(
+                "canaries optimise --model lenet --count 60 --metasteps 1 --steps {steps} \
+                 --out canaries.npz --seed 4"
+            );
+            Optimiser::open(Command::of(&line, &[]), None).unwrap()
         };
-        let mut optimiser = Optimiser::open(&lenet, None, None).unwrap();
+        let mut optimiser = of(8);
         assert_eq!(optimiser.checkpointing(), Checkpointing::StoreAll);
         let start = optimiser.state.canaries.clone();
         assert!(optimiser.step().unwrap().is_finished);
         assert!(start != optimiser.state.canaries, "no canary was moved");
-        let longer = CanaryOptimizationQuestion { steps: Some(2_000), ..lenet };
-        let longer = Optimiser::open(&longer, None, None).unwrap();
-        assert!(matches!(longer.checkpointing(), Checkpointing::Revolve { states: 1_099 }));
+        assert!(matches!(of(2_000).checkpointing(), Checkpointing::Revolve { states: 1_099 }));
     }
 }

@@ -1,10 +1,10 @@
 //! The counts of an audit with two worlds, on the coordinator's side.
 
 use dpscope_core::audit::curve::AuditCurve;
-use dpscope_engine::{Shard, UnitRange};
+use dpscope_engine::{Shard, Unattended, UnitRange, Workload, begin};
 use dpscope_report::record::ResultRecord;
 use dpscope_report::record::page::{AuditProgress, SimulationResult};
-use dpscope_simulation::{Artefact, Evaluate, Layout, Scheduler, TrainingState, ValidPlan};
+use dpscope_simulation::{Artefact, Evaluate, Plan, Scheduler, TrainingState};
 
 use crate::failure::Failure;
 
@@ -18,17 +18,10 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// Nothing yet, of the whole plan; with the description of the training, if models are trained.
-    pub(crate) fn new(
-        plan: &ValidPlan,
-        layout: Layout,
-        training: Option<&str>,
-    ) -> Result<Self, Failure> {
-        let units = plan.plan().observations_per_world();
-        let range = Shard::WHOLE.range(units)?;
-        let mut state = Artefact::empty(*plan.plan(), layout, range);
-        state.evidence.training = training.map(TrainingState::new);
-        Ok(Counted::of(state))
+    /// The whole plan of a workload, with nothing counted.
+    pub(crate) fn begin<W: Workload<Plan = Plan>>(workload: &W) -> Result<Self, Failure> {
+        let range = Shard::WHOLE.range(workload.plan().observations_per_world())?;
+        Ok(Counted::of(begin(workload, range, &Unattended)?))
     }
 
     /// Saved counts, of a page or of the command line.

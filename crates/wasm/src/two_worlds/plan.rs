@@ -1,38 +1,16 @@
-//! The plan of a page, as a plan of the engine.
+//! Plans that a page can run.
 
-use dpscope_core::audit::bound::ThresholdRule;
-use dpscope_report::record::input::AuditPlan;
 use dpscope_simulation::{Plan, PlanError, ValidPlan};
 
 use crate::failure::{Failure, FailureKind};
-use crate::seed::seed_or_fresh;
 
 /// Normals per observation: a browser's core draws them in 50 ms.
 const MAX_NORMALS: u64 = 10_000_000;
 
-/// The plan of a page; defaults are those of the command line.
-///
-/// # Errors
-/// The first field outside its domain; more normals per observation than a page can wait for.
-pub(crate) fn plan_of(plan: AuditPlan) -> Result<ValidPlan, Failure> {
-    let AuditPlan { mechanism, observations, delta, significance, threshold_rule, cuts, seed } =
-        plan;
-    checked(Plan {
-        mechanism: mechanism.try_into()?,
-        observations,
-        delta,
-        significance,
-        threshold_rule: threshold_rule.unwrap_or(ThresholdRule::Simultaneous),
-        cuts: cuts.unwrap_or(Plan::DEFAULT_CUTS),
-        seed: seed_or_fresh(seed.as_deref().unwrap_or_default())?,
-        training: None,
-    })
-}
-
 /// A plan that a page can run.
 ///
 /// # Errors
-/// As [`plan_of`].
+/// More normals per observation than a page can wait for.
 pub(crate) fn checked(plan: Plan) -> Result<ValidPlan, Failure> {
     let valid = plan.validated()?;
     let normals = valid.distribution().normals_per_observation();
@@ -63,10 +41,12 @@ impl From<PlanError> for Failure {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use dpscope_core::audit::bound::ThresholdRule;
     use dpscope_core::mechanism::{SamplerKind, SamplerParameter, ThreatModel};
-    use dpscope_report::record::input::Mechanism;
+    use dpscope_report::record::input::{AuditPlan, Mechanism};
 
     use super::*;
+    use crate::audits::plan_of;
 
     pub(crate) fn plan() -> AuditPlan {
         let mechanism = Mechanism {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { questionOf as matrixOf } from "../matrix/question";
+import { lineOf } from "../options/command";
 import { audit_dpsgd } from "../options/options.json";
 import { FIELDS, initialState, type State } from "../state/fields";
 import { questionOf } from "../synthetic/question";
@@ -20,11 +21,11 @@ import {
 import { sharedLink } from "./link";
 import { matrixCommand } from "./matrix";
 import {
-  canaryTrainingCommand,
-  federatedTrainingCommand,
-  optimizationCommand,
+  canaryTrainingWords,
+  federatedTrainingWords,
+  optimizationWords,
   pateganCommand,
-  trainingCommand,
+  trainingWords,
 } from "./trained";
 
 test("the significance of the page is the program's default", () => {
@@ -109,12 +110,8 @@ test("truncated batches are bounded and audited by their sizes", () => {
 
 test("a name that begins with a hyphen is no option", () => {
   const state: State = { ...initialState(), train_client_column: "-id" };
-  const training = federatedTrainingCommand(
-    federatedQuestionOf(state),
-    { data: "-mine.csv", labels: undefined },
-    undefined,
-  );
-  expect(training).toContain(" --data ./-mine.csv --client-column=-id --");
+  const training = federatedTrainingWords(federatedQuestionOf(state), { data: "-mine.csv" });
+  expect(lineOf(training)).toContain(" --data ./-mine.csv --client-column=-id --");
 });
 
 test("runs of PATE-GAN are trained by the command of their settings", () => {
@@ -137,13 +134,13 @@ test("the order of options is not that of the question", () => {
     });
     return Object.fromEntries(entries.reverse());
   };
-  const same = <Q extends object>(asked: Q, command: (asked: Q) => string) =>
-    expect(command(turned(asked))).toBe(command(asked));
+  const same = <Q extends object>(asked: Q, command: (asked: Q) => string | string[]) =>
+    expect(command(turned(asked))).toEqual(command(asked));
   const state: State = { ...initialState(), train_rate: 0.5, train_inner_steps: 9 };
-  same(trainingOf(state), (asked) => trainingCommand(asked, {}, 1));
-  same(canaryQuestionOf(state), (asked) => canaryTrainingCommand(asked, {}, 1));
-  same(federatedQuestionOf(state), (asked) => federatedTrainingCommand(asked, {}, 1));
-  same(optimizationOf(state), (asked) => optimizationCommand(asked, {}));
+  same(trainingOf(state), (asked) => trainingWords(asked, {}, 1));
+  same(canaryQuestionOf(state), (asked) => canaryTrainingWords(asked, {}, 1));
+  same(federatedQuestionOf(state), (asked) => federatedTrainingWords(asked, {}, 1));
+  same(optimizationOf(state), (asked) => optimizationWords(asked, {}));
   same(questionOf(state), pateganCommand);
   same(matrixOf(state), matrixCommand);
 });

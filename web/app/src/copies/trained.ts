@@ -1,13 +1,13 @@
-/** Commands of trainings and generators, which only their views show. */
+/** Commands of trainings, which the page runs and prints, and of generators. */
 
 import type { PateGanQuestion } from "@dpscope/wasm/synth";
-import type { TrainingQuestion } from "@dpscope/wasm/training";
-import type {
-  CanaryOptimizationQuestion,
-  CanaryTrainingQuestion,
-  FederatedTrainingQuestion,
-} from "@dpscope/wasm/training_canaries";
-import { commandLine, fileName, type Options, withParameters } from "../options/command";
+import {
+  commandLine,
+  commandWords,
+  fileName,
+  type Options,
+  withParameters,
+} from "../options/command";
 import {
   audit_dpsgd,
   audit_fedavg,
@@ -18,6 +18,12 @@ import { CLIENTS, SERVER } from "../state/clients";
 import { inOrder } from "../state/records";
 import { PATEGAN } from "../state/synthetic";
 import { BATCHES, CANARIES, MODEL, OPTIMISATION, PRETRAINING } from "../state/training";
+import type {
+  CanaryOptimizationQuestion,
+  CanaryTrainingQuestion,
+  FederatedTrainingQuestion,
+  TrainingQuestion,
+} from "../training/question";
 import { CHECKPOINT_FILE } from "./command";
 
 /** The command that trains the same runs. */
@@ -33,32 +39,37 @@ export interface DataNames {
   labels?: string | undefined;
 }
 
+/** The path of a reader's file, which is no option and no synthetic data. */
+export function dataFile(name: string): string {
+  return name.endsWith("-like") ? `./${name}` : fileName(name);
+}
+
 /** The reader's files, or synthetic data where they are not those of the model's shape. */
 function data(files: DataNames, synthetic?: string, usual?: string): Options {
   return {
     data:
-      files.data === undefined ? (synthetic === usual ? null : synthetic) : fileName(files.data),
-    labels: files.labels && fileName(files.labels),
+      files.data === undefined ? (synthetic === usual ? null : synthetic) : dataFile(files.data),
+    labels: files.labels && dataFile(files.labels),
   };
 }
 
 const shapeOf = (model: string) => (model === "lenet" ? "fmnist-like" : "p100-like");
 
-/** Options of the batches, with as many records as have these steps per epoch. */
-function batches(mechanism: TrainingQuestion["plan"]["mechanism"]): Options {
+/** Options of the batches, with the most records that have these steps per epoch. */
+function batches(mechanism: CanaryTrainingQuestion["mechanism"]): Options {
   const { steps, batch_size = 1, epochs, dataset_size: _, ...options } = mechanism;
-  const records = Math.ceil((steps * batch_size) / (mechanism.uses_per_epoch ?? 1));
+  const records = Math.floor((steps * batch_size) / (mechanism.uses_per_epoch ?? 1));
   return { records, batch_size, epochs, ...inOrder(options, BATCHES) };
 }
 
-/** The command that trains the same models. */
-export function trainingCommand(
+/** The words of the command that trains in two worlds. */
+export function trainingWords(
   { plan, model, data: synthetic, canary, ...asked }: TrainingQuestion,
   files: DataNames,
-  claim: number | undefined,
-): string {
+  claim?: number,
+): string[] {
   const { mechanism, observations: runs, delta, significance, seed } = plan;
-  return commandLine("audit dpsgd", audit_dpsgd, {
+  return commandWords("audit dpsgd", audit_dpsgd, {
     model,
     ...data(files, synthetic, shapeOf(model)),
     ...batches(mechanism),
@@ -75,12 +86,12 @@ export function trainingCommand(
 /** The file of optimised canaries. */
 export const CANARY_FILE = "canaries.npz";
 
-/** The command that optimises canaries in the same way. */
-export function optimizationCommand(
+/** The words of the command that optimises canaries. */
+export function optimizationWords(
   { model, data: synthetic, canaries, metasteps, ...asked }: CanaryOptimizationQuestion,
   files: DataNames,
-): string {
-  return commandLine("canaries optimise", canaries_optimise, {
+): string[] {
+  return commandWords("canaries optimise", canaries_optimise, {
     model,
     ...data(files, synthetic, model === "lenet" ? "fmnist-like" : "location-like"),
     count: canaries,
@@ -97,15 +108,15 @@ export function resumeCommand(files: DataNames = {}, canaryFile?: string): strin
   return commandLine(`resume ${CHECKPOINT_FILE}`, {}, { ...data(files), canary_file: canaryFile });
 }
 
-/** The command that trains the same models with canaries. */
-export function canaryTrainingCommand(
+/** The words of the command that trains with canaries. */
+export function canaryTrainingWords(
   { model, data: synthetic, mechanism, ...asked }: CanaryTrainingQuestion,
   files: DataNames,
-  claim: number | undefined,
-): string {
+  claim?: number,
+): string[] {
   const { canaries, canary_kind, delta, significance, seed, ...options } = asked;
   const isOptimised = canary_kind === "optimised";
-  return commandLine("audit dpsgd", audit_dpsgd, {
+  return commandWords("audit dpsgd", audit_dpsgd, {
     protocol: "one-run",
     model,
     ...data(files, synthetic, shapeOf(model)),
@@ -120,15 +131,15 @@ export function canaryTrainingCommand(
   });
 }
 
-/** The command that executes the same federated trainings. */
-export function federatedTrainingCommand(
+/** The words of the command that executes federated trainings. */
+export function federatedTrainingWords(
   { model, data: synthetic, epochs, sampling_rate, cohort, ...asked }: FederatedTrainingQuestion,
   files: DataNames,
-  claim: number | undefined,
-): string {
+  claim?: number,
+): string[] {
   const { bands, canaries, attack, repeats, without_canaries, ...options } = asked;
   const { delta, significance, seed, ...training } = options;
-  return commandLine("audit fedavg", audit_fedavg, {
+  return commandWords("audit fedavg", audit_fedavg, {
     model,
     ...data(files, synthetic, shapeOf(model)),
     ...inOrder(training, CLIENTS, MODEL, BATCHES, SERVER),

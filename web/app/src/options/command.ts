@@ -15,20 +15,25 @@ export function wordsOfOption(name: string, value: Value | true): string[] {
   return text.startsWith("-") ? [`${option}=${text}`] : [option, text];
 }
 
-/** The line of a command with these options. Those at the program's defaults are left out, except `stated`
+/** The words of a command with these options. Those at the program's defaults are left out, except `stated`
  * ones. */
-export function commandLine(
+export function commandWords(
   command: string,
   known: OptionTable,
   options: Options,
   stated: readonly string[] = [],
-): string {
+): string[] {
   const words = Object.entries(options).flatMap(([name, value]) => {
     const isUsual = value === known[name]?.default && !stated.includes(name);
     const isOff = value === undefined || value === null || value === false;
     return isOff || isUsual ? [] : wordsOfOption(name, value);
   });
-  return lineOf([...command.split(" "), ...words]);
+  return [...command.split(" "), ...words];
+}
+
+/** These words as a line for a shell. */
+export function commandLine(...command: Parameters<typeof commandWords>): string {
+  return lineOf(commandWords(...command));
 }
 
 /** A choice with its parameters, as `min-separation:50,4`. */

@@ -41,6 +41,21 @@ export function defaultWith(value: string, usual: string): string | undefined {
   });
 }
 
+/** Text of the program in which options have the labels of their fields; code between backticks stays. */
+export function withLabels(text: string, labelOf: (option: string) => string | undefined): string {
+  const inWords = (found: string, name: string) => labelOf(name.replaceAll("-", "_")) ?? found;
+  return text
+    .split("`")
+    .map((part, at) => (at % 2 === 0 ? part.replace(NAMED, inWords) : part))
+    .join("`");
+}
+
+/** An option in text of the program, with what stands for its value. */
+const NAMED = /--([a-z][a-z-]*)(=?<[^>]+>|\s<[^>]+>|[ =][A-Z][A-Z_|]*(?![\w-]))?(\.\.\.)?/g;
+
+/** Values of the options of a table: numbers, but for these choices. */
+export type Values<T, Choices = object> = Choices & Record<Exclude<keyof T, keyof Choices>, number>;
+
 /** Names of the fields of a record that have values of a type. */
 type NamesOf<Q, V> = { [R in keyof Q]-?: NonNullable<Q[R]> extends V ? R : never }[keyof Q] &
   string;

@@ -3,6 +3,7 @@ import { FakeWorker } from "../../../protocol/fake-worker";
 import type { Response } from "../../../protocol/protocol";
 import { initialState } from "../state/fields";
 import type { Command, Given } from "../state/given";
+import type { SentCommand } from "../workers/sent-files";
 import { UNKNOWN, UNUSED } from "./roles";
 import { QuestionSession } from "./session";
 import { questionOf } from "./table";
@@ -21,20 +22,24 @@ function sessionOf(command: Command) {
   };
   const session = new QuestionSession(command, spawn, () => undefined);
   session.show(initialState());
-  return { session, workers, asked: () => workers.at(-1)?.requests.at(-1)?.args };
+  return {
+    session,
+    workers,
+    asked: () => workers.at(-1)?.requests.at(-1)?.args[0] as SentCommand | undefined,
+  };
 }
 
 test("the program is asked with the words of the command, and anew when they change", async () => {
   const { session, workers, asked } = sessionOf("federated");
   await session.add([file("cosines.csv")]);
   const words = ["audit", "federated", "--cosines", "cosines.csv"];
-  expect(asked()?.slice(0, 2)).toEqual([words, ["cosines.csv"]]);
+  expect(asked()).toMatchObject({ words, names: ["cosines.csv"] });
   session.show(giving({ "scores.claim": "2" }));
   expect(workers).toHaveLength(1);
   session.show(giving({ "federated.dimension": "1e5" }));
   await vi.advanceTimersByTimeAsync(0);
   expect(workers).toHaveLength(2);
-  expect(asked()?.[0]).toEqual([...words, "--dimension", "1e5"]);
+  expect(asked()?.words).toEqual([...words, "--dimension", "1e5"]);
 });
 
 test("a file that is not recognised waits until its reader says what it contains", async () => {
@@ -45,7 +50,7 @@ test("a file that is not recognised waits until its reader says what it contains
   const [unknown] = session.files.list;
   if (unknown !== undefined) session.assign(unknown, "target");
   expect(session.waitsFor).toBeUndefined();
-  expect(asked()?.[1]).toEqual(["in.csv", "zero-out.csv"]);
+  expect(asked()?.names).toEqual(["in.csv", "zero-out.csv"]);
   await session.add([file("in.csv")]);
   expect(session.waitsFor).toBeUndefined();
 });
@@ -54,7 +59,7 @@ test("one file is sent once for all that it contains", async () => {
   const { session, asked } = sessionOf("scores");
   await session.add([file("target.csv")]);
   await session.take(file("both.npz"), "target+zero_out");
-  expect(asked()?.slice(0, 2)).toEqual([
+  expect([asked()?.words, asked()?.names]).toEqual([
     ["audit", "scores", "--target", "both.npz", "--zero-out", "both.npz"],
     ["both.npz"],
   ]);
@@ -98,7 +103,7 @@ test("a refused form is not complete until there was an answer, a refused file i
 test("a plan that was audited is known, until another plan is added", async () => {
   const { session, workers, asked } = sessionOf("one-run");
   const recordSent = () => {
-    const [, names, contents] = asked() as [string[], string[], Uint8Array[]];
+    const { names, contents } = asked() as SentCommand;
     const at = names.indexOf("plan/audited.txt");
     return at < 0 ? undefined : new TextDecoder().decode(contents[at]);
   };
@@ -150,7 +155,7 @@ test("files that are not used are not sent, and wait for nobody", async () => {
   await session.add([file("canaries.csv"), huge, file("scores.npy")]);
   await session.add([file("plan.json")]);
   expect(session.files.list.map(({ role }) => role)).toEqual([UNUSED, UNUSED, "scores", "plan"]);
-  expect(asked()?.[1]).toEqual(["plan/plan.json", "scores.npy"]);
+  expect(asked()?.names).toEqual(["plan/plan.json", "scores.npy"]);
   const [canaries] = session.files.list;
   if (canaries !== undefined) session.assign(canaries, "canaries");
   await session.add([file("seed.secret")]);

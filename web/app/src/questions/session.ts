@@ -126,12 +126,11 @@ export class QuestionSession extends DroppedFilesSession<string, Asked> {
     const earlier = this.#record;
     const files = this.#sent;
     this.#lane.run(async (ask) => {
-      const outcome = await ask(
-        "ask",
+      const outcome = await ask("ask", {
         words,
-        files.map((file) => pathOf(command, file, files)),
-        files.map((file) => file.bytes),
-      );
+        names: files.map((file) => pathOf(command, file, files)),
+        contents: files.map((file) => file.bytes),
+      });
       if ("failure" in outcome) {
         const { kind, message } = outcome.failure;
         this.isIncomplete = kind === "input" && !this.#hasAnswered;

@@ -1,6 +1,6 @@
 /** What the program can be asked about recorded data: the table of its options, and how a page shows them. */
 
-import { type Choice, labelOf, splitDefault } from "../options/table";
+import { type Choice, labelOf, splitDefault, withLabels } from "../options/table";
 import type { Command } from "../state/given";
 import table from "./questions.json";
 
@@ -61,17 +61,7 @@ export function hintOf(command: Command, { help }: Option): string {
   return named(command, splitDefault(help).help);
 }
 
-/** An option in text of the program, with what stands for its value. */
-const NAMED = /--([a-z][a-z-]*)(=?<[^>]+>|\s<[^>]+>|[ =][A-Z][A-Z_|]*(?![\w-]))?(\.\.\.)?/g;
-
-/** Text of the program in which options have the labels of their fields; code between backticks stays. */
+/** Text of the program in which options have the labels of their fields. */
 export function named(command: Command, text: string): string {
-  const label = (found: string, name: string) => {
-    const option = name.replaceAll("-", "_");
-    return optionOf(command, option) === undefined ? found : labelOf(option);
-  };
-  return text
-    .split("`")
-    .map((part, at) => (at % 2 === 0 ? part.replace(NAMED, label) : part))
-    .join("`");
+  return withLabels(text, (option) => optionOf(command, option) && labelOf(option));
 }

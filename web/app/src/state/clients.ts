@@ -1,11 +1,21 @@
 /** Fields of federated trainings in the view of trainings. */
 
-import type { FederatedTrainingQuestion } from "@dpscope/wasm/training_canaries";
 import { choiceOf } from "../../../fields/field";
 import { audit_fedavg } from "../options/options.json";
-import { fieldsOf } from "../options/table";
+import { fieldsOf, type Values } from "../options/table";
 
-const fedavg = fieldsOf<FederatedTrainingQuestion>(audit_fedavg);
+/** Parameters of participation and noise, which the program takes as `poisson:0.1` and `banded:5`. */
+type ChoiceParameters = Record<
+  "epochs" | "sampling_rate" | "cohort" | "bands" | "canaries",
+  number
+>;
+const fedavg = fieldsOf<
+  ChoiceParameters &
+    Values<
+      typeof audit_fedavg,
+      { attack: "final-model" | "largest-update" | "sum-of-updates" | "known-rounds" }
+    >
+>(audit_fedavg);
 const whole = true;
 /** Only clients that records are divided among have a size. */
 const divided = { onlyFor: ["train_client_column", undefined] } as const;

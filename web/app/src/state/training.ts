@@ -1,12 +1,7 @@
-import type { TrainingQuestion } from "@dpscope/wasm/training";
-import type {
-  CanaryOptimizationQuestion,
-  CanaryTrainingQuestion,
-} from "@dpscope/wasm/training_canaries";
 import { choiceOf } from "../../../fields/field";
 import * as shared from "../../../fields/parameters";
 import { audit_dpsgd, canaries_optimise } from "../options/options.json";
-import { fieldsOf } from "../options/table";
+import { fieldsOf, type Values } from "../options/table";
 import { CLIENTS, SERVER } from "./clients";
 import { ALL, about, parametersOf, type Sampler, samplerField } from "./samplers";
 
@@ -19,9 +14,20 @@ export const TRAINED = ALL.filter(
   (sampler): sampler is Trained => sampler !== "batch-then-shuffle",
 );
 
-const batches = fieldsOf<TrainingQuestion["plan"]["mechanism"]>(audit_dpsgd);
-const dpsgd = fieldsOf<TrainingQuestion & CanaryTrainingQuestion>(audit_dpsgd);
-const optimised = fieldsOf<CanaryOptimizationQuestion>(canaries_optimise);
+const dpsgd =
+  fieldsOf<
+    Values<
+      typeof audit_dpsgd,
+      {
+        canary: "random" | "dirac";
+        canary_kind: "random" | "mislabelled";
+        score: "final-loss" | "loss-difference" | "white-box";
+        learning_rate: number;
+        pretrain_learning_rate: number;
+      }
+    >
+  >(audit_dpsgd);
+const optimised = fieldsOf<Values<typeof canaries_optimise>>(canaries_optimise);
 const kind = dpsgd.choice("canary_kind", { label: "Kind of canaries" });
 const { buffer, uses, maxBatch } = parametersOf("train_sampler");
 
@@ -38,14 +44,14 @@ export const BATCHES = {
   train_steps: { ...steps, least: 2, most: 1000, initial: 20, record: "steps" },
   train_epochs: { ...epochs, most: 100, slider: { most: 20 }, record: "epochs" },
   train_sampler: { ...samplerField("How batches are drawn", TRAINED), record: "sampler" },
-  train_batch: batches.number("batch_size", { symbol: "B", most: 1000, initial: 100 }),
+  train_batch: dpsgd.number("batch_size", { symbol: "B", most: 1000, initial: 100 }),
   train_buffer: { ...buffer, initial: 500, hint: "Records; at most those of an epoch." },
   train_max_batch: {
     ...maxBatch,
     initial: 110,
     hint: "If more records are drawn, a uniformly random subset of this size is kept.",
   },
-  train_uses: batches.number("uses_per_epoch", { ...uses, most: 1000 }),
+  train_uses: dpsgd.number("uses_per_epoch", { ...uses, most: 1000 }),
 } as const;
 
 /** How a model is trained. */

@@ -80,12 +80,11 @@ export class CanariesSession extends DroppedFilesSession<CanaryRole, Asked> {
     }
     const { words } = wordsOf("one-run", givenBy(state, claim), pathsOf("one-run", files));
     this.#audits.run(async (ask) => {
-      const outcome = await ask(
-        "ask",
+      const outcome = await ask("ask", {
         words,
-        files.map((file) => pathOf("one-run", file, files)),
-        files.map((file) => file.bytes),
-      );
+        names: files.map((file) => pathOf("one-run", file, files)),
+        contents: files.map((file) => file.bytes),
+      });
       if ("value" in outcome) this.found = this.#remembered(plan, outcome.value);
       this.end("failure" in outcome ? outcome.failure.message : undefined);
     });

@@ -1,13 +1,16 @@
-import type { CanaryOptimizationQuestion } from "@dpscope/wasm/training_canaries";
 import { expect, test, vi } from "vitest";
 import { FakeWorker, NO_RESPONSE } from "../../../protocol/fake-worker";
 import type { Request } from "../../../protocol/protocol";
+import type { SentCommand } from "../workers/sent-files";
 import { storageOf } from "./fake-storage";
 import { CanaryOptimisation } from "./optimisation";
+import type { CanaryOptimizationQuestion } from "./question";
 
 const ASKED = { metasteps: 3 } as CanaryOptimizationQuestion;
 const REFUSED = { metasteps: 0 } as CanaryOptimizationQuestion;
 const FILES = { data: { name: "mine.csv", bytes: new Uint8Array([1, 2]) } };
+const SENT = { names: ["mine.csv"], contents: [FILES.data.bytes] };
+const isRefused = ({ words }: SentCommand) => words[words.indexOf("--metasteps") + 1] === "0";
 
 /** Optimisations of one browser, whose workers respond to this many steps. */
 function browser() {
@@ -17,10 +20,11 @@ function browser() {
   const spawn = () => {
     let metasteps = 0;
     const worker = new FakeWorker(({ name, args }: Request) => {
-      if (name === "open" && args[0] === REFUSED) throw { kind: "input", message: "refused" };
+      if (name === "open" && isRefused(args[0] as SentCommand))
+        throw { kind: "input", message: "refused" };
       if (name === "open") return { features: 1, range: [0, 1], shown: new Float32Array(1) };
       if (name === "to_bytes") return new Uint8Array([metasteps]);
-      if (name === "result") return { values: new Float32Array(1) };
+      if (name === "file") return new Uint8Array(1);
       if (metasteps === visit.responds) return NO_RESPONSE;
       metasteps += 1;
       const step = { metasteps, auc: null, objective: 0, is_finished: metasteps === 3 };
@@ -55,8 +59,9 @@ test("settings that are refused leave the interrupted optimisation, with its fil
   expect(optimisation).toMatchObject({ phase: "failed", failure: "refused", continuesAfter: 1 });
   void optimisation.resume();
   await vi.waitFor(() => expect(here.workers).toHaveLength(3));
-  const [, files, state] = here.workers[2]?.requests[0]?.args ?? [];
-  expect([files, state]).toEqual([FILES, new Uint8Array([1])]);
+  const [command, state] = here.workers[2]?.requests[0]?.args ?? [];
+  expect(command).toMatchObject(SENT);
+  expect(state).toEqual(new Uint8Array([1]));
   optimisation.cancel();
 });
 
@@ -67,7 +72,7 @@ test("an interrupted optimisation is found in the next visit with its files", as
   await vi.waitFor(() => expect(next.phase).toBe("interrupted"));
   void next.resume();
   await vi.waitFor(() => expect(here.workers).toHaveLength(2));
-  expect(here.workers[1]?.requests[0]?.args[1]).toEqual(FILES);
+  expect(here.workers[1]?.requests[0]?.args[0]).toMatchObject(SENT);
   next.cancel();
 });
 

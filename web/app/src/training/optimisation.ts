@@ -1,9 +1,12 @@
-import type { CanaryOptimizationQuestion, CanaryStep } from "@dpscope/wasm/training_canaries";
-import { Client, failureOf, type WorkerLike } from "../../../protocol/protocol";
-import type { DataNames } from "../copies/trained";
+import type { CanaryStep } from "@dpscope/wasm/training_canaries";
+import { Client, type WorkerLike } from "../../../protocol/protocol";
+import { type DataNames, optimizationWords } from "../copies/trained";
 import { freshSeed } from "../state/seed";
+import { OPTIMISATION } from "../state/training";
 import type { SentCanaries, SentFiles } from "../workers/sent-files";
 import type { OptimiserApi } from "../workers/training-optimiser.worker";
+import { refusalOf, sentCommand } from "./command";
+import type { CanaryOptimizationQuestion } from "./question";
 import { SavedWork, type Storage } from "./saved";
 
 /** On a slow device a step of LeNet-5 takes some minutes, and one of the MLP with its usual steps of
@@ -127,7 +130,8 @@ export class CanaryOptimisation {
     this.step_ms = undefined;
     this.#around.changed();
     try {
-      const { features, range, shown } = await client.request("open", [course.asked, files, saved]);
+      const command = sentCommand(optimizationWords(course.asked, course.names), files);
+      const { features, range, shown } = await client.request("open", [command, saved]);
       const start = course.pictured?.start ?? shown;
       let pictured: Pictured = { features, range: [...range], start, now: shown };
       let { steps } = course;
@@ -143,15 +147,15 @@ export class CanaryOptimisation {
         if (!isFinished) await this.#keep(client, this.course, files);
         this.#around.changed();
       }
-      const found = await client.request("result", []);
+      const file = await client.request("file", []);
       if (client !== this.#client) return;
-      const canaries = { ...found, id: freshSeed() };
+      const canaries = { file, count: course.asked.canaries, id: freshSeed() };
       this.#completed = { ...course, pictured, steps, canaries };
       [this.#interrupted, this.phase] = [undefined, "done"];
       this.#save();
     } catch (thrown) {
       if (client !== this.#client) return;
-      [this.failure, this.phase] = [failureOf(thrown).message, "failed"];
+      [this.failure, this.phase] = [refusalOf(thrown, OPTIMISATION), "failed"];
     }
     client.close();
     this.#client = undefined;

@@ -2,24 +2,31 @@ import type {
   ExpectedScoreBin,
   TrainingAnswer,
   TrainingOverview,
-  TrainingQuestion,
   WatchedTraining,
 } from "@dpscope/wasm/training";
 import type {
   CanariesAfter,
   CanaryTrainingAnswer,
-  CanaryTrainingQuestion,
   CanaryTrainingsSoFar,
   FederatedAfter,
   FederatedOverview,
   FederatedTrainingAnswer,
-  FederatedTrainingQuestion,
   FederatedTrainingsSoFar,
 } from "@dpscope/wasm/training_canaries";
+import type { Field } from "../../../fields/field";
 import type { WorkerLike } from "../../../protocol/protocol";
 import type { CoordinatorApi, CounterApi, Estimate, Found } from "../audit/subject";
+import {
+  CANARY_FILE,
+  canaryTrainingWords,
+  type DataNames,
+  federatedTrainingWords,
+  trainingWords,
+} from "../copies/trained";
+import { CLIENTS, SERVER } from "../state/clients";
 import type { State } from "../state/fields";
-import type { SentFiles } from "../workers/sent-files";
+import { BATCHES, CANARIES, MODEL, PRETRAINING } from "../state/training";
+import type { SentCommand, SentFiles } from "../workers/sent-files";
 import {
   canaryTrainingCountWorker,
   canaryTrainingWorker,
@@ -28,7 +35,14 @@ import {
   trainingCountWorker,
   trainingWorker,
 } from "../workers/spawn";
-import { canaryQuestionOf, federatedQuestionOf, questionOf } from "./question";
+import {
+  type CanaryTrainingQuestion,
+  canaryQuestionOf,
+  type FederatedTrainingQuestion,
+  federatedQuestionOf,
+  questionOf,
+  type TrainingQuestion,
+} from "./question";
 
 /** Types of a protocol. */
 export interface Kind {
@@ -75,7 +89,7 @@ export type TrainerApi<K extends Kind> = CoordinatorApi<K["found"]> & {
 /** A worker that trains. */
 export type TrainerCountApi<K extends Kind> = CounterApi & {
   watch(run: number): K["watched"];
-  overview(asked: K["question"], data?: SentFiles): K["overview"];
+  overview(command: SentCommand): K["overview"];
 };
 
 /** How models are trained and audited. */
@@ -85,8 +99,14 @@ export interface Protocol<K extends Kind> {
   coordinator(): WorkerLike;
   counter(): WorkerLike;
   questionOf(state: State): K["question"];
+  /** Fields of its settings, whose labels stand for options. */
+  readonly fields: Readonly<Record<string, Field>>;
+  /** The words of its command, on the reader's files or on synthetic data. */
+  wordsOf(asked: K["question"], files: DataNames, claim?: number): string[];
   /** Whether it trains with canaries that the page has optimised. */
   takesCanaries?(asked: K["question"]): boolean;
+  /** What the page needs before it can ask the program, if anything. */
+  lacks?(asked: K["question"], files: SentFiles | undefined): string | undefined;
   noiseOf(asked: K["question"]): number;
   /** ε that is claimed for a training, if any. */
   claimOf(asked: K["question"], ask: Accountants<K>): Promise<number | undefined>;
@@ -131,6 +151,8 @@ export const TWO_WORLDS: Protocol<TwoWorlds> = {
   coordinator: trainingWorker,
   counter: trainingCountWorker,
   questionOf,
+  wordsOf: trainingWords,
+  fields: { ...BATCHES, ...MODEL },
   noiseOf: ({ plan }) => plan.mechanism.noise_multiplier,
   claimOf: ({ plan: { mechanism, delta } }, ask) => ask.poisson({ ...mechanism, delta }),
   ...OF_POISSON,
@@ -144,7 +166,20 @@ export const ONE_RUN: Protocol<OneRun> = {
   coordinator: canaryTrainingWorker,
   counter: canaryTrainingCountWorker,
   questionOf: canaryQuestionOf,
+  wordsOf: canaryTrainingWords,
+  fields: { ...BATCHES, ...MODEL, ...CANARIES, ...PRETRAINING },
   takesCanaries: ({ canary_kind }) => canary_kind === "optimised",
+  lacks: ({ canaries, canary_kind }, files) => {
+    if (canary_kind !== "optimised") return undefined;
+    const found = files?.canaries?.count;
+    if (files?.data?.name === CANARY_FILE) {
+      return `Your data set has the name of the optimised canaries, ${CANARY_FILE}: rename it.`;
+    }
+    if (found === canaries) return undefined;
+    return found === undefined
+      ? "Canaries must be optimised first."
+      : "Canaries must be optimised again: their number has changed.";
+  },
   noiseOf: ({ mechanism }) => mechanism.noise_multiplier,
   claimOf: ({ mechanism, delta }, ask) => ask.poisson({ ...mechanism, delta }),
   ...OF_POISSON,
@@ -157,6 +192,12 @@ export const FEDERATED: Protocol<Federated> = {
   coordinator: federatedTrainingWorker,
   counter: federatedTrainingCountWorker,
   questionOf: federatedQuestionOf,
+  wordsOf: federatedTrainingWords,
+  fields: { ...CLIENTS, ...SERVER },
+  lacks: ({ client_column }, files) =>
+    client_column === undefined || files?.data !== undefined
+      ? undefined
+      : "A column of clients needs your own data set.",
   noiseOf: ({ noise_multiplier }) => noise_multiplier,
   claimOf: async (_, ask) => (await ask.overview()).accounted ?? undefined,
   claimed: (epsilon) => `Accountants prove ε ≤ ${epsilon} even if the attacker sees every update.`,

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { RESUME } from "../copies/command";
 import {
-  federatedTrainingCommand,
-  optimizationCommand,
+  federatedTrainingWords,
+  optimizationWords,
   resumeCommand,
-  trainingCommand,
+  trainingWords,
 } from "../copies/trained";
+import { lineOf } from "../options/command";
 import { consistent, initialState, type State } from "../state/fields";
 import { dataRoleOf } from "./files";
 import { canaryQuestionOf, federatedQuestionOf, optimizationOf, questionOf } from "./question";
@@ -27,7 +28,7 @@ test("samplers have their parameters, and no others", () => {
   const truncated = { train_sampler: "truncated-poisson", train_max_batch: 120 } as const;
   expect(mechanism(truncated)).toMatchObject({ dataset_size: 2000, max_batch_size: 120 });
   expect(canaryQuestionOf(stateOf(truncated)).mechanism.max_batch_size).toBe(120);
-  const command = trainingCommand(questionOf(stateOf(truncated)), {}, undefined);
+  const command = lineOf(trainingWords(questionOf(stateOf(truncated)), {}));
   expect(command).toContain("--sampler truncated-poisson --max-batch-size 120");
   expect(mechanism({ train_sampler: "random-allocation" }).uses_per_epoch).toBe(1);
   expect(mechanism({ train_uses: 3 }).uses_per_epoch).toBeUndefined();
@@ -36,14 +37,14 @@ test("samplers have their parameters, and no others", () => {
 test("the command has as many records as fill the steps, each used k times", () => {
   const command = (train_uses: number) => {
     const state = stateOf({ train_sampler: "random-allocation", train_uses });
-    return trainingCommand(questionOf(state), {}, undefined);
+    return lineOf(trainingWords(questionOf(state), {}));
   };
   expect(command(1)).toContain("--records 2000 --batch-size 100");
   expect(command(1)).not.toContain("--uses-per-epoch");
   const of = "--noise-multiplier 0.8 --sampler random-allocation";
   expect(command(2)).toContain(`--records 1000 --batch-size 100 ${of} --uses-per-epoch 2`);
-  // 20 = ⌊667 · 3 / 100⌋
-  expect(command(3)).toContain("--records 667 --batch-size 100");
+  // 20 = ⌈666 · 3 / 100⌉, and 667 records would take 21 steps
+  expect(command(3)).toContain("--records 666 --batch-size 100");
 });
 
 test("participation has its own parameter alone", () => {
@@ -62,7 +63,7 @@ test("clients of a column are not divided, and bands belong to banded noise", ()
   for (const name of ["clients", "records_per_client", "concentration"]) {
     expect(column).not.toHaveProperty(name);
   }
-  expect(federatedTrainingCommand(column, { data: "mine.csv" }, undefined)).toContain(
+  expect(lineOf(federatedTrainingWords(column, { data: "mine.csv" }))).toContain(
     "--data mine.csv --client-column 'user id' --rounds",
   );
   expect(asked({ train_bands: 3 })).not.toHaveProperty("bands");
@@ -70,13 +71,13 @@ test("clients of a column are not divided, and bands belong to banded noise", ()
   expect(banded).toMatchObject({ noise_mechanism: "banded", bands: 3 });
   const tree = asked({ train_server_noise: "tree" });
   expect(tree).not.toHaveProperty("bands");
-  expect(federatedTrainingCommand(tree, {}, undefined)).toContain("--noise-mechanism tree");
+  expect(lineOf(federatedTrainingWords(tree, {}))).toContain("--noise-mechanism tree");
 });
 
 test("canaries are optimised for the model that is audited", () => {
   const asked = optimizationOf(stateOf({ train_model: "lenet", train_inner_steps: 60 }));
   expect(asked).toMatchObject({ model: "lenet", data: "fmnist-like", steps: 60 });
-  const command = optimizationCommand(asked, {});
+  const command = lineOf(optimizationWords(asked, {}));
   expect(command).toContain("dpscope canaries optimise --model lenet --count 200 --metasteps 40");
   expect(command).toContain("--steps 60");
   expect(optimizationOf(stateOf({}))).not.toHaveProperty("steps");
@@ -102,7 +103,7 @@ test("LeNet-5 has images, whatever was chosen for the MLP", () => {
 test("the command names the reader's files, and what differs from the program's defaults", () => {
   const asked = questionOf(stateOf({ train_rate: 0.5, train_canary: "dirac", train_clip: 2 }));
   const files = { data: "my data.csv", labels: "labels.npy" };
-  const command = trainingCommand(asked, files, 1.5);
+  const command = lineOf(trainingWords(asked, files, 1.5));
   for (const part of [
     "--data 'my data.csv' --labels labels.npy",
     "--records 2000 --batch-size 100",

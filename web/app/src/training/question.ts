@@ -1,9 +1,5 @@
-import type { TrainingQuestion } from "@dpscope/wasm/training";
-import type {
-  CanaryOptimizationQuestion,
-  CanaryTrainingQuestion,
-  FederatedTrainingQuestion,
-} from "@dpscope/wasm/training_canaries";
+/** What the page asks the program to train, in the terms of its forms. */
+
 import { CLIENTS, SERVER } from "../state/clients";
 import type { State } from "../state/fields";
 import { recordOf, statisticsOf } from "../state/records";
@@ -11,7 +7,7 @@ import { truncates } from "../state/samplers";
 import { BATCHES, CANARIES, MODEL, OPTIMISATION, PRETRAINING } from "../state/training";
 
 /** What the page asks to train in two worlds; an odd number of trainings has one more. */
-export function questionOf(state: State): TrainingQuestion {
+export function questionOf(state: State) {
   return {
     plan: {
       mechanism: { ...mechanismOf(state), threat_model: state.train_attacker },
@@ -25,7 +21,7 @@ export function questionOf(state: State): TrainingQuestion {
 }
 
 /** What the page asks to train with many canaries. */
-export function canaryQuestionOf(state: State): CanaryTrainingQuestion {
+export function canaryQuestionOf(state: State) {
   return {
     mechanism: mechanismOf(state),
     ...modelOf(state),
@@ -37,7 +33,7 @@ export function canaryQuestionOf(state: State): CanaryTrainingQuestion {
 }
 
 /** What the page asks to train with canary clients. */
-export function federatedQuestionOf(state: State): FederatedTrainingQuestion {
+export function federatedQuestionOf(state: State) {
   return {
     ...modelOf(state),
     ...recordOf(state, CLIENTS),
@@ -49,7 +45,7 @@ export function federatedQuestionOf(state: State): FederatedTrainingQuestion {
 }
 
 /** What the page asks to optimise. */
-export function optimizationOf(state: State): CanaryOptimizationQuestion {
+export function optimizationOf(state: State) {
   return {
     ...modelOf(state),
     canaries: state.train_canaries,
@@ -68,3 +64,8 @@ function mechanismOf(state: State) {
 function modelOf({ train_model: model, train_data }: State) {
   return { model, data: model === "lenet" ? "fmnist-like" : train_data };
 }
+
+export type TrainingQuestion = ReturnType<typeof questionOf>;
+export type CanaryTrainingQuestion = ReturnType<typeof canaryQuestionOf>;
+export type FederatedTrainingQuestion = ReturnType<typeof federatedQuestionOf>;
+export type CanaryOptimizationQuestion = ReturnType<typeof optimizationOf>;

@@ -1,6 +1,6 @@
-import type { TrainingQuestion } from "@dpscope/wasm/training";
 import { expect, test, vi } from "vitest";
 import { storageOf } from "./fake-storage";
+import type { TrainingQuestion } from "./question";
 import { type Saved, SavedWork, type Storage } from "./saved";
 
 const NAME = "dpscope-training";

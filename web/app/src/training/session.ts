@@ -1,12 +1,14 @@
-import { Client, failureOf, type WorkerLike } from "../../../protocol/protocol";
+import { Client, type WorkerLike } from "../../../protocol/protocol";
 import { AuditRun } from "../audit/run";
 import type { Subject } from "../audit/subject";
+import type { DataNames } from "../copies/trained";
 import type { DroppedFiles } from "../files/dropped";
 import type { State } from "../state/fields";
 import { accountedTraining } from "../theory/setting";
 import { workersOf } from "../workers/cores";
-import type { SentCanaries, SentFiles } from "../workers/sent-files";
+import type { SentCanaries, SentCommand, SentFiles } from "../workers/sent-files";
 import type { TheoryApi } from "../workers/theory";
+import { refusalOf, sentCommand } from "./command";
 import type { DataRole } from "./files";
 import type { CanaryOptimisation } from "./optimisation";
 import type { Accountants, Kind, Protocol, TrainerApi, TrainerCountApi } from "./protocols";
@@ -83,7 +85,7 @@ export class TrainingSession<K extends Kind> {
   watched: Watched<K> | undefined;
   /** What the settings stand for, or why they cannot be trained. */
   overview: K["overview"] | undefined;
-  refused: { field?: string; message: string } | undefined;
+  refused: string | undefined;
   /** An audit of an earlier visit. */
   saved: Saved<K["question"]> | undefined;
   /** Why runs are not saved. */
@@ -176,15 +178,20 @@ export class TrainingSession<K extends Kind> {
     return isTaken ? this.#around.optimisation.canaries : undefined;
   }
 
-  /** The same, with these canaries. */
+  /** What workers run. */
+  #command(asked: K["question"], files: SentFiles | undefined): SentCommand {
+    return sentCommand(this.protocol.wordsOf(asked, namesOf(files)), files);
+  }
+
+  /** The reader's files, with the canaries that the audit takes. */
   #sent(asked: K["question"]): SentFiles | undefined {
     const canaries = this.#canariesFor(asked);
     return canaries === undefined ? this.data : { ...this.data, canaries };
   }
 
-  /** The name of a file of the run on screen. */
-  sentName(role: DataRole): string | undefined {
-    return this.#data?.[role]?.name;
+  /** Names of the files of the run on screen. */
+  get names(): DataNames {
+    return namesOf(this.#data);
   }
 
   /** Optimised canaries of the run on screen, as a file of the program. */
@@ -267,18 +274,19 @@ export class TrainingSession<K extends Kind> {
     claimed: Promise<number | undefined>,
   ): Subject<K["question"], K["found"], K["answer"]> {
     const { protocol } = this;
+    const command = this.#command(asked, data);
     return {
       plan: asked,
       total: protocol.totalOf(asked),
       pace: PACE,
       recovery: "its trainings are repeated",
-      opens: [asked, data, state],
-      shares: [data],
+      opens: [command, state],
+      shares: [command],
       estimate: protocol.estimate,
       begun: (layout) => {
         this.#watcher = new Client(this.#counters.take);
         this.#watcher
-          .request("prepare", [layout, data] as never[])
+          .request("prepare", [layout, command] as never[])
           .then(() => this.watch(0))
           .catch(() => undefined);
       },
@@ -323,7 +331,8 @@ export class TrainingSession<K extends Kind> {
         return (await this.#theory.request("bound", ["poisson", training, { delta }])).epsilon;
       },
       overview: async () => {
-        return (await this.#checker().request("overview", [asked, data])) as K["overview"];
+        const command = this.#command(asked, data);
+        return (await this.#checker().request("overview", [command])) as K["overview"];
       },
     };
     try {
@@ -355,12 +364,16 @@ export class TrainingSession<K extends Kind> {
 
   async #look(state: State, key: string): Promise<void> {
     const asked = this.protocol.questionOf(state);
-    const found = await this.#checker()
-      .request("overview", [asked, this.#sent(asked)])
-      .then(
-        (overview) => ({ overview, refused: undefined }),
-        (thrown) => ({ overview: undefined, refused: failureOf(thrown) }),
-      );
+    const files = this.#sent(asked);
+    const lacks = this.protocol.lacks?.(asked, files);
+    const checked =
+      lacks === undefined
+        ? this.#checker().request("overview", [this.#command(asked, files)])
+        : Promise.reject(lacks);
+    const found = await checked.then(
+      (overview) => ({ overview, refused: undefined }),
+      (thrown) => ({ overview: undefined, refused: refusalOf(thrown, this.protocol.fields) }),
+    );
     if (key !== this.#key) {
       if (this.#check?.key === key) this.#check = undefined; // to be asked again if it is wanted
       return;
@@ -374,6 +387,11 @@ export class TrainingSession<K extends Kind> {
     }
     this.#around.changed();
   }
+}
+
+/** Names of the reader's files. */
+function namesOf(files: SentFiles | undefined): DataNames {
+  return { data: files?.data?.name, labels: files?.labels?.name };
 }
 
 function sent({ name, bytes }: { name: string; bytes: Uint8Array }) {

@@ -23,7 +23,7 @@ import { BUNDLES } from "../workers/spawn";
 let loaders: typeof import("./library-loaders") | undefined;
 
 /** The page, once the session of this view is open. */
-type Checked = App & { check: CheckSession };
+type CheckPage = App & { check: CheckSession };
 
 /** The form of `dpscope check`. */
 export function check(app: App): TemplateResult {
@@ -37,10 +37,10 @@ export function check(app: App): TemplateResult {
     app.check = new CheckSession(BUNDLES, () => app.redraw());
     app.check.show(app.state);
   }
-  return shown(app as Checked);
+  return shown(app as CheckPage);
 }
 
-function shown(app: Checked): TemplateResult {
+function shown(app: CheckPage): TemplateResult {
   return html`<div class="lead">
       <h1>Does my training satisfy its claim?</h1>
       <p>
@@ -55,7 +55,7 @@ function shown(app: Checked): TemplateResult {
     </div>`;
 }
 
-function form(app: Checked): TemplateResult {
+function form(app: CheckPage): TemplateResult {
   return html`<form class="fields" aria-label="Description of the training">
     <fieldset>
       <legend>The training</legend>
@@ -84,11 +84,11 @@ function form(app: Checked): TemplateResult {
   </form>`;
 }
 
-function field(app: Checked, name: Field): TemplateResult | typeof nothing {
+function field(app: CheckPage, name: Field): TemplateResult | typeof nothing {
   return plain(app, name, undefined, app.check.fieldFailure(name));
 }
 
-function found(app: Checked): TemplateResult {
+function found(app: CheckPage): TemplateResult {
   const { report, failure } = app.check;
   if (failure !== undefined) {
     return html`<h2 id="check-head">This description cannot be checked</h2>
@@ -123,7 +123,7 @@ function found(app: Checked): TemplateResult {
     ${numbers(app, report)} ${next(app, report)}`;
 }
 
-function numbers(app: Checked, report: CheckedTraining): TemplateResult {
+function numbers(app: CheckPage, report: CheckedTraining): TemplateResult {
   const rows: [string, string, Accounted | null][] = [
     ["about-loader-lower", "This loader leaks at least", report.lower],
     ["about-loader-upper", "This loader leaks at most", report.upper],
@@ -156,7 +156,7 @@ function numbers(app: Checked, report: CheckedTraining): TemplateResult {
   </table>`;
 }
 
-function next(app: Checked, report: CheckedTraining): TemplateResult | typeof nothing {
+function next(app: CheckPage, report: CheckedTraining): TemplateResult | typeof nothing {
   if (report.next.length === 0) return nothing;
   const { remedies } = app.check;
   return html`<h3>Next: the noise under which the claim holds</h3>
@@ -168,7 +168,7 @@ function next(app: Checked, report: CheckedTraining): TemplateResult | typeof no
 }
 
 function remedy(
-  app: Checked,
+  app: CheckPage,
   report: CheckedTraining,
   { sampler, noise, reason }: Remedy,
 ): unknown {
@@ -181,7 +181,7 @@ function remedy(
 
 /** The training with this noise in Explore, unless it is outside the domain there. */
 function exploreLink(
-  app: Checked,
+  app: CheckPage,
   { claim, steps, steps_per_epoch }: CheckedTraining,
   sampler: Sampler,
   noise: number,

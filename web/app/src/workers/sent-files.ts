@@ -1,40 +1,35 @@
 /** Canaries that the page has optimised. */
 export interface SentCanaries {
-  values: Float32Array;
-  labels: Uint32Array;
-  /** The same as a file of the program. */
+  /** A file of the program. */
   file: Uint8Array;
+  count: number;
   /** Differs between optimisations. */
   id: string;
 }
 
+interface SentFile {
+  name: string;
+  bytes: Uint8Array;
+}
+
 /** The reader's data set, as a page sends it to workers, and canaries. */
 export interface SentFiles {
-  data?: { name: string; bytes: Uint8Array } | undefined;
-  labels?: { name: string; bytes: Uint8Array } | undefined;
+  data?: SentFile | undefined;
+  labels?: SentFile | undefined;
   canaries?: SentCanaries | undefined;
 }
 
-/** The data set of a bundle. */
-export interface Received {
-  set_labels(name: string, bytes: Uint8Array): void;
-  set_canaries?(values: Float32Array, labels: Uint32Array): void;
+/** A command of the program, with the files that its words name. */
+export interface SentCommand {
+  words: string[];
+  names: string[];
+  contents: Uint8Array[];
 }
 
-export interface Receiver<D extends Received> {
-  new (name: string, bytes: Uint8Array): D;
-  none(): D;
-}
+/** The constructor of the command of a bundle. */
+export type CommandOf<C> = new (words: string[], names: string[], contents: Uint8Array[]) => C;
 
-/** The same for a bundle, which reads it once. */
-export function received<D extends Received>(
-  DataFiles: Receiver<D>,
-  files: SentFiles | undefined,
-): D | undefined {
-  if (files === undefined) return undefined;
-  const { data, labels, canaries } = files;
-  const found = data === undefined ? DataFiles.none() : new DataFiles(data.name, data.bytes);
-  if (labels !== undefined) found.set_labels(labels.name, labels.bytes);
-  if (canaries !== undefined) found.set_canaries?.(canaries.values, canaries.labels);
-  return found;
+/** The command for a bundle. */
+export function received<C>(Command: CommandOf<C>, { words, names, contents }: SentCommand): C {
+  return new Command(words, names, contents);
 }

@@ -1,4 +1,4 @@
-import { type Received, type Receiver, received, type SentFiles } from "./sent-files";
+import { type CommandOf, received, type SentCommand } from "./sent-files";
 
 /** What trains on the CPU. */
 interface OnCpu {
@@ -14,43 +14,44 @@ interface OnGpu {
 }
 
 /** How a bundle opens them. */
-interface Bundle<D extends Received, C extends OnCpu, G extends OnGpu> {
-  cpu(layout: Uint8Array, files: D | undefined): C;
-  gpu(layout: Uint8Array, files: D | undefined, software: boolean): Promise<G>;
+interface Bundle<D, C extends OnCpu, G extends OnGpu> {
+  cpu(layout: Uint8Array, command: D): C;
+  gpu(layout: Uint8Array, command: D, software: boolean): Promise<G>;
 }
 
 /** What a worker trains, on the CPU or on a GPU, and the calls that every protocol has. */
-export class Trainer<D extends Received, C extends OnCpu, G extends OnGpu> {
-  readonly #DataFiles: Receiver<D>;
+export class Trainer<D, C extends OnCpu, G extends OnGpu> {
+  readonly #Command: CommandOf<D>;
   readonly #bundle: Bundle<D, C, G>;
   #layout = new Uint8Array();
-  #files: SentFiles | undefined;
+  #command: SentCommand | undefined;
   #cpu: C | undefined;
   #gpu: G | undefined;
   /** Ends after the last call of the GPU. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(DataFiles: Receiver<D>, bundle: Bundle<NoInfer<D>, C, G>) {
-    this.#DataFiles = DataFiles;
+  constructor(Command: CommandOf<D>, bundle: Bundle<NoInfer<D>, C, G>) {
+    this.#Command = Command;
     this.#bundle = bundle;
   }
 
   get cpu(): C {
-    this.#cpu ??= this.#bundle.cpu(this.#layout, this.received(this.#files));
+    this.#cpu ??= this.#bundle.cpu(this.#layout, this.#received);
     return this.#cpu;
   }
 
-  received(files: SentFiles | undefined): D | undefined {
-    return received(this.#DataFiles, files);
+  get #received(): D {
+    if (this.#command === undefined) throw new Error("nothing was prepared");
+    return received(this.#Command, this.#command);
   }
 
   readonly api = {
     /** What all ranges have in common. */
-    prepare: (shared: Uint8Array<ArrayBuffer>, files?: SentFiles): void => {
-      [this.#layout, this.#files] = [shared, files];
+    prepare: (shared: Uint8Array<ArrayBuffer>, command: SentCommand): void => {
+      [this.#layout, this.#command] = [shared, command];
     },
     open_gpu: async (_mode: "exact" | "fast", software: boolean): Promise<string> => {
-      const gpu = await this.#bundle.gpu(this.#layout, this.received(this.#files), software);
+      const gpu = await this.#bundle.gpu(this.#layout, this.#received, software);
       this.#gpu = gpu;
       return gpu.name;
     },

@@ -2,16 +2,15 @@
 
 import init, {
   CanaryCounter,
-  type CanaryTrainingQuestion,
+  Command,
   canary_training_overview,
-  DataFiles,
   GpuCanaryCounter,
 } from "@dpscope/wasm/training_canaries";
 import { serve } from "../../../protocol/protocol";
-import type { SentFiles } from "./sent-files";
+import { received, type SentCommand } from "./sent-files";
 import { Trainer } from "./trainer";
 
-const trainer = new Trainer(DataFiles, {
+const trainer = new Trainer(Command, {
   cpu: CanaryCounter.open,
   gpu: GpuCanaryCounter.open,
 });
@@ -19,6 +18,5 @@ const trainer = new Trainer(DataFiles, {
 serve(init(), {
   ...trainer.api,
   watch: (model: number) => trainer.cpu.watch(model),
-  overview: (asked: CanaryTrainingQuestion, files?: SentFiles) =>
-    canary_training_overview(asked, trainer.received(files)),
+  overview: (command: SentCommand) => canary_training_overview(received(Command, command)),
 });

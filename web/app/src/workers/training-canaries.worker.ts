@@ -1,23 +1,19 @@
 /** The coordinator of an audit of models with many canaries: assigns models, joins and evaluates them. */
 
-import init, {
-  CanaryAudit,
-  type CanaryTrainingQuestion,
-  DataFiles,
-} from "@dpscope/wasm/training_canaries";
+import init, { CanaryAudit, Command } from "@dpscope/wasm/training_canaries";
 import { serve } from "../../../protocol/protocol";
 import { Coordinator } from "./coordinator";
-import { received, type SentFiles } from "./sent-files";
+import { received, type SentCommand } from "./sent-files";
 
 const coordinator = new Coordinator<CanaryAudit>();
 
 serve(init(), {
   ...coordinator.api,
-  /** Anew, or from saved models of the same question. */
-  open: (asked: CanaryTrainingQuestion, files?: SentFiles, saved?: Uint8Array) =>
+  /** Anew, or from saved models of the same command. */
+  open: (command: SentCommand, saved?: Uint8Array) =>
     coordinator.open(() =>
       saved === undefined
-        ? CanaryAudit.planned(asked, received(DataFiles, files))
+        ? CanaryAudit.planned(received(Command, command))
         : CanaryAudit.from_bytes(saved),
     ),
   evaluate: () => coordinator.audit.so_far(),

@@ -1,17 +1,16 @@
 /** Trains models in both worlds, on the CPU or on a GPU. */
 
 import init, {
-  DataFiles,
+  Command,
   GpuTrainingCounter,
   TrainingCounter,
-  type TrainingQuestion,
   training_overview,
 } from "@dpscope/wasm/training";
 import { serve } from "../../../protocol/protocol";
-import type { SentFiles } from "./sent-files";
+import { received, type SentCommand } from "./sent-files";
 import { Trainer } from "./trainer";
 
-const trainer = new Trainer(DataFiles, {
+const trainer = new Trainer(Command, {
   cpu: TrainingCounter.open,
   gpu: GpuTrainingCounter.open,
 });
@@ -21,6 +20,5 @@ serve(init(), {
   /** One run of both worlds. */
   watch: (run: number) =>
     [trainer.cpu.watch("target", run), trainer.cpu.watch("zero-out", run)] as const,
-  overview: (asked: TrainingQuestion, files?: SentFiles) =>
-    training_overview(asked, trainer.received(files)),
+  overview: (command: SentCommand) => training_overview(received(Command, command)),
 });

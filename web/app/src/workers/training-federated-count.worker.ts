@@ -1,17 +1,16 @@
 /** Executes federated trainings, on the CPU or on a GPU. */
 
 import init, {
-  DataFiles,
+  Command,
   FederatedCounter,
-  type FederatedTrainingQuestion,
   federated_training_overview,
   GpuFederatedCounter,
 } from "@dpscope/wasm/training_canaries";
 import { serve } from "../../../protocol/protocol";
-import type { SentFiles } from "./sent-files";
+import { received, type SentCommand } from "./sent-files";
 import { Trainer } from "./trainer";
 
-const trainer = new Trainer(DataFiles, {
+const trainer = new Trainer(Command, {
   cpu: FederatedCounter.open,
   gpu: GpuFederatedCounter.open,
 });
@@ -19,6 +18,5 @@ const trainer = new Trainer(DataFiles, {
 serve(init(), {
   ...trainer.api,
   watch: (training: number) => trainer.cpu.watch(training),
-  overview: (asked: FederatedTrainingQuestion, files?: SentFiles) =>
-    federated_training_overview(asked, trainer.received(files)),
+  overview: (command: SentCommand) => federated_training_overview(received(Command, command)),
 });

@@ -1,23 +1,19 @@
 /** The coordinator of an audit of federated trainings: assigns trainings, joins and evaluates them. */
 
-import init, {
-  DataFiles,
-  FederatedTrainingAudit,
-  type FederatedTrainingQuestion,
-} from "@dpscope/wasm/training_canaries";
+import init, { Command, FederatedTrainingAudit } from "@dpscope/wasm/training_canaries";
 import { serve } from "../../../protocol/protocol";
 import { Coordinator } from "./coordinator";
-import { received, type SentFiles } from "./sent-files";
+import { received, type SentCommand } from "./sent-files";
 
 const coordinator = new Coordinator<FederatedTrainingAudit>();
 
 serve(init(), {
   ...coordinator.api,
-  /** Anew, or from saved trainings of the same question. */
-  open: (asked: FederatedTrainingQuestion, files?: SentFiles, saved?: Uint8Array) =>
+  /** Anew, or from saved trainings of the same command. */
+  open: (command: SentCommand, saved?: Uint8Array) =>
     coordinator.open(() =>
       saved === undefined
-        ? FederatedTrainingAudit.planned(asked, received(DataFiles, files))
+        ? FederatedTrainingAudit.planned(received(Command, command))
         : FederatedTrainingAudit.from_bytes(saved),
     ),
   evaluate: () => coordinator.audit.so_far(),

@@ -1,12 +1,8 @@
 /** Moves canaries along metagradients, step by step. */
 
-import init, {
-  CanaryOptimiser,
-  type CanaryOptimizationQuestion,
-  DataFiles,
-} from "@dpscope/wasm/training_canaries";
+import init, { CanaryOptimiser, Command } from "@dpscope/wasm/training_canaries";
 import { serve } from "../../../protocol/protocol";
-import { received, type SentFiles } from "./sent-files";
+import { received, type SentCommand } from "./sent-files";
 
 /** Canaries that are drawn. */
 const SHOWN = 12;
@@ -19,18 +15,16 @@ function opened(): CanaryOptimiser {
 }
 
 const api = {
-  /** Anew, or from a saved state of the same question. */
-  open: (asked: CanaryOptimizationQuestion, files?: SentFiles, saved?: Uint8Array) => {
+  /** Anew, or from a saved state of the same command. */
+  open: (command: SentCommand, saved?: Uint8Array) => {
     optimiser?.free();
-    optimiser = CanaryOptimiser.open(asked, received(DataFiles, files), saved);
+    optimiser = CanaryOptimiser.open(received(Command, command), saved);
     const { features, range } = optimiser;
     return { features, range, shown: optimiser.shown(SHOWN) };
   },
   step: () => ({ step: opened().step(), shown: opened().shown(SHOWN) }),
-  result: () => {
-    const { canaries, labels } = opened();
-    return { values: canaries, labels, file: opened().file() };
-  },
+  /** The best canaries as a file of the program. */
+  file: () => opened().file(),
   to_bytes: () => opened().to_bytes(),
 };
 export type OptimiserApi = typeof api;

@@ -1,20 +1,18 @@
 /** The coordinator of an audit of trained models: assigns runs, joins and evaluates them. */
 
-import init, { Audit, DataFiles, type TrainingQuestion } from "@dpscope/wasm/training";
+import init, { Audit, Command } from "@dpscope/wasm/training";
 import { serve } from "../../../protocol/protocol";
 import { Coordinator } from "./coordinator";
-import { received, type SentFiles } from "./sent-files";
+import { received, type SentCommand } from "./sent-files";
 
 const coordinator = new Coordinator<Audit>();
 
 serve(init(), {
   ...coordinator.api,
-  /** Anew, or from saved counts of the same question. */
-  open: (asked: TrainingQuestion, files?: SentFiles, saved?: Uint8Array) =>
+  /** Anew, or from saved counts of the same command. */
+  open: (command: SentCommand, saved?: Uint8Array) =>
     coordinator.open(() =>
-      saved === undefined
-        ? Audit.of_training(asked, received(DataFiles, files))
-        : Audit.from_bytes(saved),
+      saved === undefined ? Audit.of_training(received(Command, command)) : Audit.from_bytes(saved),
     ),
   evaluate: () => ({
     result: coordinator.audit.result(),

@@ -4,9 +4,9 @@
 mod bgm;
 mod canary_report;
 mod counts;
-#[cfg(feature = "native")]
+#[cfg(feature = "trainings")]
 pub(crate) mod dpsgd;
-#[cfg(feature = "native")]
+#[cfg(feature = "many-canaries")]
 pub(crate) mod fedavg;
 pub(crate) mod federated;
 #[cfg(feature = "native")]
@@ -31,19 +31,19 @@ subcommands! {
         /// Simulate the batched Gaussian mechanism and bound its epsilon.
         Bgm(bgm::BgmArgs) => bgm if "native",
         /// Train models with DP-SGD and a canary, and bound the epsilon of their outputs.
-        Dpsgd(Box<dpsgd::DpSgdArgs>) => dpsgd if "native",
+        Dpsgd(Box<dpsgd::DpSgdArgs>) => dpsgd if "trainings",
         /// Bound epsilon from outputs recorded in your own training runs.
-        Outputs(outputs::OutputsArgs) => outputs,
+        Outputs(outputs::OutputsArgs) => outputs if "files",
         /// Bound epsilon from scores of any attack.
-        Scores(scores::ScoresArgs) => scores,
+        Scores(scores::ScoresArgs) => scores if "files",
         /// Bound epsilon from error counts at a threshold fixed in advance.
-        Counts(counts::CountsArgs) => counts,
+        Counts(counts::CountsArgs) => counts if "files",
         /// Bound epsilon from guesses on the canaries of one training run.
-        OneRun(Box<one_run::OneRunArgs>) => one_run,
+        OneRun(Box<one_run::OneRunArgs>) => one_run if "files",
         /// Bound epsilon from canary clients of one federated training.
-        Federated(Box<federated::FederatedArgs>) => federated,
+        Federated(Box<federated::FederatedArgs>) => federated if "files",
         /// Train a model by DP-FedAvg with canary clients, and bound its epsilon.
-        Fedavg(Box<fedavg::FedAvgArgs>) => fedavg if "native",
+        Fedavg(Box<fedavg::FedAvgArgs>) => fedavg if "many-canaries",
         /// Bound the epsilon of the Gaussian mechanism from canaries in one noisy sum.
         Gaussian(Box<gaussian::GaussianArgs>) => gaussian if "native",
         /// Bound the epsilon of your own generator of synthetic rows.

@@ -234,7 +234,7 @@ impl ReproduceArgs {
 
     /// Number of threads; 0 for as many as there are cores.
     pub(super) fn threads(&self) -> usize {
-        self.device.threads.map_or(0, usize::from)
+        self.device.threads()
     }
 }
 

@@ -4,20 +4,18 @@ mod args;
 
 pub(crate) use args::SchemaArgs;
 
-use dpscope_report::SCHEMAS;
+use dpscope_report::{DOCUMENTS, schema_of};
 
-use crate::failure::{CommandResult, Exit};
-use crate::output::print;
+use crate::failure::{CommandResult, Exit, Failure};
+use crate::output::{print, print_json};
 
 pub(crate) fn run(args: &SchemaArgs) -> CommandResult {
     match &args.name {
-        None => {
-            let names: String = SCHEMAS.iter().map(|(name, _)| format!("{name}\n")).collect();
-            print(&names)?;
-        }
+        None => print(&DOCUMENTS.iter().map(|name| format!("{name}\n")).collect::<String>())?,
         Some(name) => {
-            let schema = SCHEMAS.iter().find(|(known, _)| known == name);
-            print(schema.map_or("", |(_, schema)| *schema))?;
+            let schema = schema_of(name);
+            let missing = || Failure::with(Exit::Internal, "the schema has no such document");
+            print_json(&schema.ok_or_else(missing)?)?;
         }
     }
     Ok(Exit::Done)

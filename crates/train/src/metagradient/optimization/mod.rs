@@ -19,7 +19,7 @@ mod step;
 pub use error::OptimizationError;
 pub use evaluation::CanaryEvaluation;
 pub use ranges::FeatureRanges;
-pub use settings::{GradientPart, MetaUpdate, OptimizationSettings};
+pub use settings::{GradientPart, MetaUpdate, OptimizationSettings, OptimizationSetup};
 pub use start::{CanaryStart, StartLabels};
 pub use state::{BestCanaries, MeanAuc, OptimizationState, Validation};
 

@@ -1,7 +1,40 @@
 //! Settings of an optimisation.
 
 use super::error::OptimizationError;
+use super::{CanaryStart, StartLabels};
+use crate::data::Examples;
 use crate::metagradient::Optimizer;
+use crate::{ModelSpec, Network};
+
+/// What an optimisation trains and moves, before its canaries are drawn.
+#[derive(Debug)]
+pub struct OptimizationSetup {
+    /// Layers of the model.
+    pub model: ModelSpec,
+    /// The model for these data.
+    pub network: Network,
+    /// Records, of which some are canaries.
+    pub examples: Examples,
+    /// Trainings and metasteps.
+    pub settings: OptimizationSettings,
+    /// Number of canaries.
+    pub canaries: usize,
+    /// Number of other records, or all.
+    pub records: Option<usize>,
+    /// Labels that the canaries start with.
+    pub labels: StartLabels,
+}
+
+impl OptimizationSetup {
+    /// The canaries before the first step.
+    ///
+    /// # Errors
+    /// As [`CanaryStart::draw`].
+    pub fn start(&self) -> Result<CanaryStart<'_>, OptimizationError> {
+        let OptimizationSetup { examples, canaries, records, labels, settings, .. } = self;
+        CanaryStart::draw(examples, *canaries, *records, *labels, settings.seed)
+    }
+}
 
 /// Trainings and metasteps.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]

@@ -2,27 +2,25 @@
 //!
 //! Coordinator and counters are as those of models with canaries.
 
-mod question;
 mod report;
 
-use dpscope_engine::Artefact;
-use dpscope_report::record::input::FederatedTrainingQuestion;
+use dpscope_engine::Workload;
+use dpscope_report::record::page::FederatedOverview;
 use dpscope_train::federated::{FederatedModels, FederatedPlan};
 use js_sys::Object;
-use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::assigned::Assigned;
+use crate::command::Command;
 use crate::counting::{Counting, gpu_counter};
-use crate::data_set::DataFiles;
 use crate::failure::Failure;
-use crate::input::read;
 use crate::output::{JsResult, to_js};
 use crate::reported::reported;
+use crate::training_facts::{check_size, overview_of};
 
 gpu_counter! {
     /// A GPU that trains clients; units are federated trainings.
-    GpuFederatedCounter(FederatedModels), models
+    GpuFederatedCounter(FederatedModels), prepare
 }
 
 /// A running audit, on the coordinator's side.
@@ -32,16 +30,12 @@ pub struct FederatedTrainingAudit(Assigned<FederatedPlan>);
 
 #[wasm_bindgen]
 impl FederatedTrainingAudit {
-    /// Plans an audit, on the files of a page or on synthetic data.
+    /// Plans the audit of `audit fedavg`.
     ///
     /// # Errors
-    /// The first field outside its domain; files that are no data set of the model.
-    pub fn planned(
-        #[wasm_bindgen(unchecked_param_type = "FederatedTrainingQuestion")] asked: &JsValue,
-        files: Option<DataFiles>,
-    ) -> Result<FederatedTrainingAudit, Failure> {
-        let asked: FederatedTrainingQuestion = read(asked, "asked")?;
-        Ok(FederatedTrainingAudit(question::opened(&asked, files.as_ref())?))
+    /// What the program prints where it fails; a training that takes too long in a page.
+    pub fn planned(command: Command) -> Result<FederatedTrainingAudit, Failure> {
+        Ok(FederatedTrainingAudit(Assigned::begin(&prepare(command)?)?))
     }
 
     /// Resumes from saved trainings, of a page or of the command line.
@@ -125,13 +119,23 @@ impl FederatedTrainingAudit {
 /// # Errors
 /// As [`FederatedTrainingAudit::planned`].
 #[wasm_bindgen(unchecked_return_type = "FederatedOverview")]
-pub fn federated_training_overview(
-    #[wasm_bindgen(unchecked_param_type = "FederatedTrainingQuestion")] asked: &JsValue,
-    files: Option<DataFiles>,
-) -> JsResult {
-    let asked: FederatedTrainingQuestion = read(asked, "asked")?;
-    let (plan, training) = question::training(&asked, files.as_ref())?;
-    to_js(&question::overview(&plan, &training))
+pub fn federated_training_overview(command: Command) -> JsResult {
+    to_js(&overview(command)?)
+}
+
+fn overview(command: Command) -> Result<FederatedOverview, Failure> {
+    let models = prepare(command)?;
+    let training = models.training();
+    let settings = training.settings();
+    let records = training.clients().iter().map(|client| client.len() as u64).sum();
+    let rate = settings.local_learning_rate;
+    let delta = models.plan().delta;
+    Ok(FederatedOverview {
+        training: overview_of(training.examples(), records, training.network(), rate),
+        clients: settings.clients,
+        cohort: settings.expected_clients(),
+        accounted: settings.accounted(delta).map(|accounted| accounted.epsilon),
+    })
 }
 
 /// What trains on the CPU, in a worker.
@@ -141,12 +145,12 @@ pub struct FederatedCounter(Counting<FederatedModels>);
 
 #[wasm_bindgen]
 impl FederatedCounter {
-    /// Creates a counter for a layout, with the same files as its audit.
+    /// Creates a counter for the layout of an audit of the same command.
     ///
     /// # Errors
-    /// Bytes that are no layout; other files.
-    pub fn open(layout: &[u8], files: Option<DataFiles>) -> Result<FederatedCounter, Failure> {
-        Ok(FederatedCounter(on_cpu(layout, files.as_ref())?))
+    /// Bytes that are no layout of this command.
+    pub fn open(layout: &[u8], command: Command) -> Result<FederatedCounter, Failure> {
+        Ok(FederatedCounter(Counting::of(layout, prepare(command)?)?))
     }
 
     /// Executes trainings `first..end`; blocks its worker.
@@ -167,22 +171,18 @@ impl FederatedCounter {
     }
 }
 
-/// The trainings of a layout, on the CPU.
+/// The trainings of a command.
 ///
 /// # Errors
-/// Bytes that are no layout; other files than those of the audit.
-fn models(
-    layout: &[u8],
-    files: Option<&DataFiles>,
-) -> Result<(FederatedModels, Artefact<FederatedPlan>), Failure> {
-    let layout = Artefact::from_bytes(layout)?;
-    let training = question::described(&layout, files)?;
-    Ok((FederatedModels::new(layout.plan.clone(), training, 1)?, layout))
-}
-
-fn on_cpu(layout: &[u8], files: Option<&DataFiles>) -> Result<Counting<FederatedModels>, Failure> {
-    let (models, layout) = models(layout, files)?;
-    Ok(Counting::new(models, layout))
+/// What the program prints where it fails; trainings that take too long in a page.
+fn prepare(command: Command) -> Result<FederatedModels, Failure> {
+    let models: FederatedModels = command.prepare()?;
+    let training = models.training();
+    let settings = training.settings();
+    let participants = settings.expected_clients() * f64::from(settings.rounds);
+    let of_each = u64::from(settings.local_epochs) * u64::from(settings.records_per_client);
+    check_size(training.network(), (participants.ceil() as u64).saturating_mul(of_each))?;
+    Ok(models)
 }
 
 /// Records of a small audit.
@@ -194,10 +194,10 @@ pub(crate) fn examples() -> (
     dpscope_report::record::OneShotReport,
 ) {
     let audit = tests::audited(u64::MAX);
-    let watched = report::watch(&on_cpu(&audit.layout(), None).unwrap(), 0).unwrap();
+    let counter = Counting::of(&audit.layout(), prepare(tests::command()).unwrap()).unwrap();
+    let watched = report::watch(&counter, 0).unwrap();
     let report = report::report(audit.state(), Some(1.0), 2.0).unwrap();
-    let (plan, training) = question::training(&question::tests::asked(), None).unwrap();
-    let overview = question::overview(&plan, &training);
+    let overview = overview(tests::command()).unwrap();
     (report::so_far(audit.state()).unwrap(), watched, overview, report)
 }
 
@@ -206,14 +206,28 @@ mod tests {
     use super::*;
     use crate::failure::FailureKind;
 
+    /// 3 audited trainings and one without canaries, in 6 rounds.
+    const LINE: &str = "audit fedavg --data location-like --rounds 6 --participation epochs:2 \
+                        --local-epochs 1 --local-batch-size 5 --noise-multiplier 0.3 \
+                        --design poisson:30 --repeats 3 --delta 1e-5 --seed 7";
+
+    /// 40 clients with 5 records each.
+    fn with(options: &str) -> Command {
+        Command::of(&format!("{LINE} --clients 40 --records-per-client 5 {options}"), &[])
+    }
+
+    pub(super) fn command() -> Command {
+        with("")
+    }
+
     fn opened() -> Assigned<FederatedPlan> {
-        question::opened(&question::tests::asked(), None).unwrap()
+        Assigned::begin(&prepare(command()).unwrap()).unwrap()
     }
 
     /// An audit by counters that execute at most so many trainings at a time.
     pub(super) fn audited(most: u64) -> Assigned<FederatedPlan> {
         let mut audit = opened();
-        let counter = on_cpu(&audit.layout(), None).unwrap();
+        let counter = Counting::of(&audit.layout(), prepare(command()).unwrap()).unwrap();
         while let Some(range) = audit.next(most) {
             audit.add(&counter.count(range.first as f64, range.end as f64).unwrap()).unwrap();
         }
@@ -236,15 +250,54 @@ mod tests {
     }
 
     #[test]
-    fn other_files_and_unfinished_audits_are_refused() {
+    fn other_commands_and_unfinished_audits_are_refused() {
         let refused = report::report(opened().state(), None, 0.0).unwrap_err();
         assert_eq!(refused.kind, FailureKind::Input);
+        let other = opened().layout();
+        let counter =
+            |layout: &[u8], options| Counting::of(layout, prepare(with(options)).unwrap());
         for bytes in [&b""[..], b"{}", &[0; 64]] {
-            assert_eq!(on_cpu(bytes, None).unwrap_err().kind, FailureKind::File);
+            assert_eq!(counter(bytes, "").unwrap_err().kind, FailureKind::File);
         }
-        let rows: Vec<String> = (0..300).map(|row| format!("{},{row},1,0", row % 3)).collect();
-        let files = DataFiles::new("mine.csv".to_owned(), rows.join("\n").into_bytes());
-        let refused = on_cpu(&opened().layout(), Some(&files)).unwrap_err();
-        assert_eq!(refused.field, Some("data"), "{}", refused.message);
+        assert!(counter(&other, "").is_ok());
+        assert_eq!(counter(&other, "--clip-norm 2").unwrap_err().kind, FailureKind::File);
+    }
+
+    #[test]
+    fn the_program_refuses_and_a_page_has_limits() {
+        let refused = |options: &str| {
+            let refused = overview(with(options)).unwrap_err();
+            (refused.kind, refused.message)
+        };
+        let (kind, message) = refused("--noise-mechanism banded:7");
+        assert!(kind == FailureKind::Input && message.contains("--noise-mechanism"), "{message}");
+        let (_, message) = refused("--canary-presentations 9");
+        assert!(message.contains("--canary-presentations"), "{message}");
+        let large = LINE
+            .replace("--local-epochs 1", "--local-epochs 1000")
+            .replace("--data location-like", "--model cnn --final-model-only");
+        let large = overview(Command::of(&large, &[])).unwrap_err();
+        assert_eq!(large.kind, FailureKind::Limit, "{}", large.message);
+    }
+
+    #[test]
+    fn clients_are_those_of_a_column() {
+        let rows = (0..90).map(|row| format!("{},{},{row},1", row % 2, row % 3));
+        let text = std::iter::once("label,user,x,y".to_owned()).chain(rows).collect::<Vec<_>>();
+        let line = LINE.replace("location-like", "mine.csv");
+        let file = ("mine.csv", &*text.join("\n"));
+        let of = |column: &str| Command::of(&format!("{line} --client-column {column}"), &[file]);
+        let found = overview(of("user")).unwrap();
+        assert_eq!((found.clients, found.training.records, found.training.held_out), (3, 81, 9));
+        assert!(overview(of("who")).unwrap_err().message.contains("who"));
+    }
+
+    #[test]
+    fn correlated_noise_proves_more_or_less_than_independent_noise() {
+        let accounted = |options: &str| overview(with(options)).unwrap().accounted.unwrap();
+        let independent = accounted("");
+        let tree = accounted("--noise-mechanism tree");
+        let banded = accounted("--noise-mechanism banded:3");
+        assert!(1.0 < independent && independent < banded && banded < tree);
     }
 }

@@ -14,7 +14,7 @@ import { scene } from "./scene";
 import { nowInWords, WHY } from "./words";
 
 /** The page, once the session of this view is open. */
-type Seen = App & { see: SeeSession };
+type SeePage = App & { see: SeeSession };
 
 /** One epoch after the other, as the attacker sees it. */
 export function see(app: App): TemplateResult {
@@ -23,10 +23,10 @@ export function see(app: App): TemplateResult {
     app.see.show(app.state);
     app.see.open();
   }
-  return shown(app as Seen);
+  return shown(app as SeePage);
 }
 
-function shown(app: Seen): TemplateResult {
+function shown(app: SeePage): TemplateResult {
   const { state } = app;
   const words = nowInWords(app.see, state);
   const width = app.layout.content;
@@ -95,7 +95,7 @@ function scoreOf({ see_sampler, see_uses, see_steps }: State): string {
 }
 
 /** The parameter of a sampler that has one. */
-function ofSampler(app: Seen): TemplateResult {
+function ofSampler(app: SeePage): TemplateResult {
   const { see_steps, see_batch, see_uses } = app.state;
   const buffer = `Records; two batches, ${2 * see_batch}, if empty.`;
   return html`${plain(app, "see_buffer", buffer, refusalOf(app, "see_buffer"))}
@@ -110,12 +110,12 @@ function ofSampler(app: Seen): TemplateResult {
 }
 
 /** Why the epoch cannot be drawn, if one field is at fault. */
-function refusalOf({ see }: Seen, field: Field): string | undefined {
+function refusalOf({ see }: SeePage, field: Field): string | undefined {
   return see.refusalOf(field, fieldOf(field).label);
 }
 
 /** The size that is drawn, where it is not the one entered: all batches are full. */
-function filledUp({ see, state }: Seen): string | undefined {
+function filledUp({ see, state }: SeePage): string | undefined {
   const records = see.epoch?.records;
   const { see_dataset } = state;
   if (see_dataset === undefined || records === undefined || see_dataset === records) {
@@ -124,7 +124,7 @@ function filledUp({ see, state }: Seen): string | undefined {
   return `All batches are full here: ${count(records, "record")} are drawn.`;
 }
 
-function ownClaim({ see, state }: Seen): TemplateResult | typeof nothing {
+function ownClaim({ see, state }: SeePage): TemplateResult | typeof nothing {
   if (see.claim === undefined) return nothing;
   const { verdict, sentence } = see.claim;
   const at = scientificDelta(state.delta);
@@ -132,7 +132,7 @@ function ownClaim({ see, state }: Seen): TemplateResult | typeof nothing {
     <p class="hint">This is about one epoch of this miniature, at δ = ${at}.</p>`;
 }
 
-function player(app: Seen): TemplateResult {
+function player(app: SeePage): TemplateResult {
   const { see } = app;
   return html`<div class="player">
     <button type="button" class="main-button" @click=${() => (see.isPlaying ? see.pause() : see.play())}>
@@ -165,11 +165,11 @@ function player(app: Seen): TemplateResult {
   </div>`;
 }
 
-function summary(app: Seen): string {
+function summary(app: SeePage): string {
   return `At least ${grouped(Math.floor(app.see.index / 10) * 10)} epochs.`;
 }
 
-function errors(app: Seen): TemplateResult {
+function errors(app: SeePage): TemplateResult {
   const { falsePositives, falseNegatives } = app.see.errors(app.state.see_threshold);
   const n = app.see.target.length;
   const { evidence } = app.see;

@@ -1,7 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit/html.js";
 import { grouped } from "../../../../numbers/rounded";
 import type { App } from "../../app";
-import { canaryTrainingCommand } from "../../copies/trained";
 import { count } from "../../numbers/counts";
 import type { OneRun } from "../../training/protocols";
 import type { TrainingSession } from "../../training/session";
@@ -24,8 +23,7 @@ export function canaryOutcome(
 ): TemplateResult | typeof nothing {
   return repeatedOutcome(app, session, {
     says: "claimed",
-    report: () =>
-      html`${report(app, session, canaryTrainingCommand, "one-run")} ${canaryFile(session)}`,
+    report: () => html`${report(app, session, "one-run")} ${canaryFile(session)}`,
     shown,
   });
 }

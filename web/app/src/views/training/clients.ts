@@ -4,7 +4,6 @@ import { grouped } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { dataTable } from "../../charts/data-table";
 import { curve, drawing, type Place, plot } from "../../charts/plot";
-import { federatedTrainingCommand } from "../../copies/trained";
 import { chartWidthIn } from "../../layout";
 import { count } from "../../numbers/counts";
 import type { Federated } from "../../training/protocols";
@@ -21,7 +20,7 @@ export function clientOutcome(
 ): TemplateResult | typeof nothing {
   return repeatedOutcome(app, session, {
     says: "proven",
-    report: () => report(app, session, federatedTrainingCommand, "fedavg"),
+    report: () => report(app, session, "fedavg"),
     shown,
   });
 }

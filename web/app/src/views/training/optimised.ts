@@ -8,9 +8,10 @@ import { curve, drawing, type Place, plot } from "../../charts/plot";
 import { copyLine } from "../../components/copies";
 import { download } from "../../components/download";
 import { paired, plain } from "../../components/paired";
-import { CANARY_FILE, optimizationCommand } from "../../copies/trained";
+import { CANARY_FILE, optimizationWords } from "../../copies/trained";
 import { chartWidthIn } from "../../layout";
 import { count } from "../../numbers/counts";
+import { lineOf } from "../../options/command";
 import { canaries_optimise } from "../../options/options.json";
 import { defaultWith, splitDefault } from "../../options/table";
 import type { CanaryOptimisation, Course, Pictured } from "../../training/optimisation";
@@ -112,7 +113,7 @@ function watched(
 /** The file of the canaries, and the command that optimises them. */
 function kept(app: App, { course, canaries }: CanaryOptimisation): TemplateResult | typeof nothing {
   if (course === undefined || canaries === undefined) return nothing;
-  const command = optimizationCommand(course.asked, course.names);
+  const command = lineOf(optimizationWords(course.asked, course.names));
   const save = () => download(CANARY_FILE, canaries.file);
   return html`<div class="reproduce">
       ${copyLine(app, command, "Copy the command that optimises")}

@@ -3,8 +3,8 @@ import { rounded, SIGN } from "../../../../numbers/rounded";
 import type { App } from "../../app";
 import { scientificDelta } from "../../components/badge";
 import { type Answer, recordedReport } from "../../components/recorded-report";
-import { type DataNames, trainingCommand } from "../../copies/trained";
 import { chartWidthIn } from "../../layout";
+import { lineOf } from "../../options/command";
 import type { Kind, TwoWorlds } from "../../training/protocols";
 import type { TrainingSession } from "../../training/session";
 import { type Compared, climb } from "../audit/climb";
@@ -20,7 +20,7 @@ export function outcome(
   if (run?.found === undefined || asked === undefined) return nothing;
   const { result, curve, scores } = run.found;
   const width = chartWidthIn(app.layout.wide, scores.length === 0 ? 2 : 3);
-  return html`${answer === undefined ? soFar(session, result, run.isOver) : report(app, session, trainingCommand, "trainings")}
+  return html`${answer === undefined ? soFar(session, result, run.isOver) : report(app, session, "trainings")}
     <div class="charts">
       ${scores.length === 0 ? nothing : scoreChart(width, scores)}
       ${climb(width, run, compared(session), "trainings")}
@@ -71,14 +71,13 @@ export function claimed<K extends Kind>({
 export function report<K extends Kind & { answer: Answer }>(
   app: App,
   session: TrainingSession<K>,
-  commandOf: (asked: K["question"], files: DataNames, claim: number | undefined) => string,
   name: string,
 ): TemplateResult | typeof nothing {
-  const { answer, asked, claim } = session;
+  const { answer, asked, claim, names, protocol } = session;
   if (answer === undefined || asked === undefined) return nothing;
-  const names = { data: session.sentName("data"), labels: session.sentName("labels") };
+  const command = lineOf(protocol.wordsOf(asked, names, claim));
   return html`${claimed(session)}
-  ${recordedReport(app, "train-found", answer, commandOf(asked, names, claim), name)}
+  ${recordedReport(app, "train-found", answer, command, name)}
   ${SAME_DRAWS}`;
 }
 

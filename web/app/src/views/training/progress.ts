@@ -43,8 +43,7 @@ export function progress<K extends Kind>(
   run: Run<K>,
 ): TemplateResult {
   const { done, total, phase } = run;
-  const names = { data: session.sentName("data"), labels: session.sentName("labels") };
-  const command = resumeCommand(names, session.canaryFile && CANARY_FILE);
+  const command = resumeCommand(session.names, session.canaryFile && CANARY_FILE);
   return html`<div class="progress">
     ${
       session.isStale(app.state)

@@ -170,7 +170,7 @@ function overview<K extends Kind>(
   { overview, refused }: TrainingSession<K>,
 ): TemplateResult {
   if (refused !== undefined) {
-    return html`<p class="failure" role="alert">${refused.message}</p>`;
+    return html`<p class="failure" role="alert">${refused}</p>`;
   }
   if (overview === undefined) return html`<p class="small">Reading the data …</p>`;
   const { data, records, held_out, features, classes, parameters, learning_rate } = overview;

@@ -10,6 +10,7 @@ use pollster::block_on;
 use super::outputs_file::OutputsFile;
 use crate::args::{DeviceArgs, DeviceChoice, MemoryArgs};
 use crate::device::{cpu, found, pick, replace_by_cpu};
+use crate::disk::HAS_DISK;
 use crate::failure::{Exit, Failure};
 use crate::progress::keep_going;
 
@@ -50,6 +51,8 @@ impl<'a> TrainingDevice<'a> {
             None
         };
         let adapter = match (&args.device, problem) {
+            // a page opens its GPU itself
+            _ if !HAS_DISK => None,
             (DeviceChoice::Cpu, _) | (DeviceChoice::Auto, Some(_)) => None,
             (_, Some(reason)) => return Err(Failure::with(Exit::Device, reason)),
             (choice, None) => pick(choice, &found())?.cloned(),
@@ -64,7 +67,7 @@ impl<'a> TrainingDevice<'a> {
         training: Training,
         outputs: Option<&OutputsFile>,
     ) -> Result<TrainedModels, Failure> {
-        let threads = self.args.threads.map_or(0, usize::from);
+        let threads = self.args.threads();
         let mut on_cpu = DpSgd::new(training, threads)?;
         if let Some(outputs) = outputs {
             on_cpu = on_cpu.with_sink(Box::new(outputs.clone()));
@@ -77,7 +80,8 @@ impl<'a> TrainingDevice<'a> {
         &self,
         on_cpu: Models<P>,
     ) -> Result<Models<P>, Failure> {
-        let Some(adapter) = &self.adapter else { return Ok(on_cpu) };
+        // a page has no code that opens a device of the program
+        let Some(adapter) = self.adapter.as_ref().filter(|_| HAS_DISK) else { return Ok(on_cpu) };
         let memory_bytes = self.memory_bytes(adapter);
         match block_on(on_cpu.on_device(adapter, memory_bytes, &keep_going())) {
             Ok(on_device) => Ok(on_device),

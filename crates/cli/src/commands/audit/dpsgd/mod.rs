@@ -5,45 +5,56 @@ pub(in crate::commands::audit) mod device;
 mod mechanism;
 pub(crate) mod one_run;
 mod outputs_file;
+#[cfg(feature = "native")]
+mod saved;
 pub(in crate::commands) mod training;
 pub(super) mod training_files;
 
 use std::path::Path;
-use web_time::Instant;
 
 use dpscope_engine::Workload;
-use dpscope_report::figure::curves_of_report;
-use dpscope_simulation::{Artefact, Evaluate, Plan, PlanError, TrainingDigest};
+use dpscope_simulation::{Artefact, Plan, PlanError, TrainingDigest};
 use dpscope_train::Training;
 
 pub(crate) use args::DpSgdArgs;
 pub(crate) use mechanism::mechanism;
 
 use crate::args::{DeviceArgs, ReportArgs};
-use crate::commands::merge::MergeArgs;
-use crate::commands::resume::ResumeArgs;
-use crate::commands::saved_run::SavedAudit;
-use crate::commands::simulate::{
-    count_whole, count_whole_of, idealised, plan, run_and_report, run_on,
-};
+use crate::commands::simulate::{count_whole, count_whole_of, plan, run_and_report, run_on};
 use crate::device::backend;
+use crate::disk::HAS_DISK;
 use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
-use crate::job::{Job, ResumePoint, RunOutcome, float_mode, report_merged};
+use crate::host;
+use crate::job::{Job, ResumePoint, RunOutcome, float_mode};
 use device::TrainingDevice;
 use one_run::ProtocolArg;
 use outputs_file::OutputsFile;
 use training_files::TrainingFiles;
 
 pub(crate) fn run(args: &DpSgdArgs) -> CommandResult {
-    if args.protocol == Some(ProtocolArg::OneRun) {
-        return one_run::run(args);
+    match args.protocol.unwrap_or(ProtocolArg::TwoWorlds) {
+        #[cfg(feature = "two-worlds")]
+        ProtocolArg::TwoWorlds => two_worlds(args),
+        #[cfg(feature = "many-canaries")]
+        ProtocolArg::OneRun => one_run::run(args),
+        #[cfg(not(all(feature = "two-worlds", feature = "many-canaries")))]
+        _ => Err(Failure::input("--protocol is that of another bundle of the page")),
     }
+}
+
+#[cfg(feature = "two-worlds")]
+fn two_worlds(args: &DpSgdArgs) -> CommandResult {
     reject_unused_options(&args.one_run.present(), "without --protocol one-run")?;
     let run = &args.run;
     let start = ResumePoint::read(run.checkpoint.as_deref(), run.seed)?;
     let seed = start.seed;
     let plan = planned(args, seed)?;
     if !Training::is_needed(&plan.mechanism) {
+        if !HAS_DISK {
+            return Err(Failure::input(
+                "--threat-model is worst-case, which trains no model; choose another attacker",
+            ));
+        }
         training::reject_training_options(args)?;
         return run_and_report(
             &Job::new(plan, start, &run.destination())?,
@@ -63,45 +74,6 @@ pub(crate) fn run(args: &DpSgdArgs) -> CommandResult {
     train(training, Job::new(plan, start, &run.destination())?, files, &device, &run.report)
 }
 
-impl SavedAudit for Plan {
-    fn resume(args: &ResumeArgs, state: Artefact) -> CommandResult {
-        let job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
-        if job.plan.training.is_none() {
-            args.check_taken(&[], "a simulated mechanism")?;
-            return run_and_report(&job, &args.device, &args.report);
-        }
-        args.check_taken(
-            &["--data", "--outputs-to", "--device-memory"],
-            "`audit dpsgd` with two worlds",
-        )?;
-        args.report.check(job.plan.delta)?;
-        let state = job.resumed.as_ref().and_then(|state| state.evidence.training.as_ref());
-        let description = state.map_or("", |state| &state.description);
-        let training = training::from_description(description, &args.data, &job.plan)
-            .map_err(|failure| failure.about(&args.checkpoint))?;
-        let is_debiased = training.settings().debias_records > 0;
-        let device = TrainingDevice::select(&args.device, args.memory, is_debiased)?;
-        let files = TrainingFiles { data: &args.data, outputs_to: args.outputs_to.as_deref() };
-        train(training, job, files, &device, &args.report)
-    }
-
-    fn merge(args: &MergeArgs, merged: &Artefact, started: Instant) -> CommandResult {
-        args.check_taken(&["--allow-gaps"], "an audit with two worlds")?;
-        let test = args.report.check(merged.plan.delta)?;
-        report_merged(merged, args.out.as_deref(), started, |facts| {
-            let idealised = idealised(merged, None, args.report.show.quiet);
-            let report = dpscope_simulation::report(
-                merged,
-                facts,
-                idealised,
-                &test,
-                args.report.shows_metrics(),
-            )?;
-            args.report.finish(&report, || Ok(curves_of_report(&report, &merged.curve()?)?))
-        })
-    }
-}
-
 fn train(
     training: Training,
     job: Job<'_, Plan>,
@@ -111,10 +83,15 @@ fn train(
 ) -> CommandResult {
     job.check()?;
     let job = Job { resume_options: files.resume_options(training.examples()), ..job };
-    let outputs = files.outputs_to.map(|path| OutputsFile::open(path, &job, &training));
+    // a page passes none, and has no code that writes them
+    let outputs = files.outputs_to.filter(|_| HAS_DISK);
+    let outputs = outputs.map(|path| OutputsFile::open(path, &job, &training));
     let outputs = outputs.transpose()?.flatten();
     let models = device.models(job.plan.validated()?, training, outputs.as_ref());
-    let result = models.and_then(|models| run_on(&models, &job, device.args, report));
+    let result = models.and_then(|models| match host::hand_over(models) {
+        Some(models) => run_on(&models, &job, device.args, report),
+        None => Ok(Exit::Done),
+    });
     let is_interrupted = matches!(result, Ok(Exit::Interrupted));
     let saved = match &outputs {
         // also if the report could not be written: its runs are trained

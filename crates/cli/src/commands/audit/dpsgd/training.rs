@@ -10,13 +10,14 @@ use dpscope_simulation::Plan;
 use dpscope_train::data::{Examples, LoadOptions, Source, SyntheticData, load};
 use dpscope_train::model::ModelSpec;
 use dpscope_train::{
-    BuiltInModel, Canary, DataDescription, Training, TrainingDescription, TrainingSettings,
-    search_learning_rate,
+    BuiltInModel, Canary, DataDescription, TrainError, Training, TrainingDescription,
+    TrainingSettings, search_learning_rate,
 };
 
 use super::DpSgdArgs;
 use super::args::{CanaryArg, RateArg};
 use crate::args::DataArgs;
+use crate::disk::HAS_DISK;
 use crate::failure::{Failure, reject_unused_options};
 use crate::files::{limits, name_of, read, read_text};
 use crate::output::print_note;
@@ -65,9 +66,13 @@ pub(super) fn from_args(
         canary: Canary { direction: args.canary.into(), is_fresh: !args.fixed_canary },
         debias_records: args.debias_records,
     };
-    let training = Training::new(&model.fitted(&examples), examples, mechanism, settings, seed)?;
+    let training = Training::new(&model.fitted(&examples), examples, mechanism, settings, seed)
+        .map_err(option_of)?;
     if rate != RateArg::Search {
         return Ok(training);
+    }
+    if !HAS_DISK {
+        return Err(Failure::input("--learning-rate is search, which takes too long for a page"));
     }
     let (training, search) = search_learning_rate(training, &keep_going())?;
     print_note(&format!("found learning rate {} by search", given(search.best)));
@@ -105,7 +110,8 @@ impl Model {
 }
 
 fn model_file(path: &Path) -> Result<ModelSpec, Failure> {
-    if !path.exists() {
+    // a page has no model files, and no code that reads them
+    if !HAS_DISK || !path.exists() {
         return Err(Failure::input(format!(
             "--model {} is not mlp, lenet, cnn or an existing file",
             ForeignText::new(path)
@@ -210,9 +216,27 @@ pub(in crate::commands) fn examples(
     let classes = args.classes.as_deref();
     let limits = limits.clone();
     let options = LoadOptions { records: Some(records), classes, client_column, limits };
-    let examples = load(data, labels, &options).map_err(Failure::input)?;
+    let examples = load(data, labels, &options)?;
     if let Some(summary) = examples.load_summary() {
         print_note(&summary.sentences().join("; "));
     }
     Ok(examples)
+}
+
+/// Names the option of a number outside its domain.
+pub(super) fn option_of(error: TrainError) -> Failure {
+    match error {
+        TrainError::Domain { .. } => {
+            let text = error.to_string().replace("pre_training.", "pretrain-");
+            Failure::input(format!("--{}", text.replace('_', "-")))
+        }
+        TrainError::TooFewCanaryRecords { data, found, needed } => Failure::input(format!(
+            "{data} has {found} records, but the batches and --pretrain-records need {needed}; \
+             use smaller batches or more data"
+        )),
+        TrainError::OneClass { data } => {
+            Failure::input(format!("{data} has one class; pass --canary-kind random"))
+        }
+        error => error.into(),
+    }
 }

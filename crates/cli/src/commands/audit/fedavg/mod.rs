@@ -2,26 +2,25 @@
 
 mod args;
 mod report;
+#[cfg(feature = "native")]
+mod saved;
 
 pub(crate) use args::FedAvgArgs;
 
 use dpscope_engine::Artefact;
 use dpscope_simulation::TrainingDigest;
 use dpscope_train::TrainError;
-use dpscope_train::federated::{
-    FederatedDescription, FederatedModels, FederatedPlan, FederatedTraining,
-};
+use dpscope_train::federated::{FederatedModels, FederatedPlan, FederatedTraining};
 
 use super::dpsgd::device::TrainingDevice;
-use super::dpsgd::training::{Model, Selection, data_of_description, examples};
+use super::dpsgd::training::{Model, Selection, examples};
 use super::dpsgd::training_files::TrainingFiles;
 use super::federated::{DesignArg, option_of_design};
 use crate::args::{DeviceArgs, DeviceChoice, MemoryArgs, ReportArgs, RuleArg};
-use crate::commands::merge::MergeArgs;
-use crate::commands::resume::ResumeArgs;
-use crate::commands::saved_run::SavedAudit;
-use crate::failure::{CommandResult, Failure, reject_unused_options};
-use crate::job::{Job, ResumePoint, RunPlan, report_merged};
+use crate::disk::HAS_DISK;
+use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::host;
+use crate::job::{Job, ResumePoint, RunPlan};
 use report::{check, finish};
 
 /// Fresh directions per training that take no part; their cosines are tested.
@@ -79,40 +78,6 @@ impl FedAvgArgs {
     }
 }
 
-impl SavedAudit for FederatedPlan {
-    fn resume(args: &ResumeArgs, state: Artefact<Self>) -> CommandResult {
-        args.check_taken(&["--data", "--device-memory"], "`audit fedavg`")?;
-        let device = device(&args.device, args.memory)?;
-        let description = FederatedDescription::from_json(&state.evidence.description)?;
-        let selection = Selection {
-            records: description.data.records as usize,
-            client_column: description.client_column.as_deref(),
-        };
-        let examples = data_of_description(&description.data, &args.data, selection)?;
-        let training = FederatedTraining::new(
-            &description.model,
-            examples,
-            description.settings,
-            state.plan.seed,
-        )?;
-        let job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
-        let files = TrainingFiles { data: &args.data, outputs_to: None };
-        train(training, job, &files, &device, &args.report)
-    }
-
-    fn merge(
-        args: &MergeArgs,
-        merged: &Artefact<Self>,
-        started: web_time::Instant,
-    ) -> CommandResult {
-        args.check_taken(&[], "`audit fedavg`")?;
-        check(&args.report, &merged.plan)?;
-        report_merged(merged, args.out.as_deref(), started, |facts| {
-            finish(merged, facts, &args.report)
-        })
-    }
-}
-
 /// The training described by the options.
 fn training(args: &FedAvgArgs, seed: u64) -> Result<FederatedTraining, Failure> {
     let model = Model::named(&args.model)?;
@@ -135,9 +100,10 @@ fn train(
     job.check_with_result(args)?;
     let resume_options = files.resume_options(training.examples());
     let job = Job { resume_options, ..job };
-    let threads = device.args.threads.map_or(0, usize::from);
+    let threads = device.args.threads();
     let on_cpu = FederatedModels::new(job.plan.clone(), training, threads).map_err(named)?;
     let models = device.opened(on_cpu)?;
+    let Some(models) = host::hand_over(models) else { return Ok(Exit::Done) };
     let written = args.files();
     job.run(&models, device.args, (args.show.quiet, &written), |outcome| {
         finish(&outcome.state, &job.facts(outcome), args)
@@ -177,7 +143,7 @@ fn named(error: TrainError) -> Failure {
         TrainError::Domain { .. } => {
             Failure::input(format!("--{}", error.to_string().replace('_', "-")))
         }
-        TrainError::TooManyUpdates { .. } => {
+        TrainError::TooManyUpdates { .. } if HAS_DISK => {
             Failure::input(format!("{error}; or pass --final-model-only"))
         }
         error => error.into(),

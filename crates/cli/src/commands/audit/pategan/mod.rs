@@ -68,7 +68,7 @@ pub(crate) fn run(args: &PateGanArgs) -> CommandResult {
     let files = (args.table.data.as_deref(), args.table.columns.as_deref());
     let data = read_data(files.0, files.1, args.table.label.as_deref())?;
     let utility = UtilityRequest::of(args, data.as_ref().map(|(_, table)| table), &plan)?;
-    let threads = run.device.threads.map_or(0, usize::from);
+    let threads = run.device.threads();
     let pool = host::pool(threads)?;
     if let Some((audited, table)) = &data {
         let target =
@@ -122,7 +122,7 @@ fn execute(
     if job.checkpoint.or(job.out).is_some() {
         check_saved(&subject.audit, job.plan.runs)?;
     }
-    let threads = device.threads.map_or(0, usize::from);
+    let threads = device.threads();
     let runs = PateGanRuns::new(job.plan.clone(), subject.audit.clone(), threads)?;
     let written = args.files();
     job.run(&runs, device, (args.show.quiet, &written), |outcome| {

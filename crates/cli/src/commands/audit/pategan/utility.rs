@@ -123,7 +123,7 @@ impl UtilityRequest {
             table: table.clone(),
             test,
             gammas: options.utility_gamma.clone(),
-            threads: args.run.device.threads.map_or(0, usize::from),
+            threads: args.run.device.threads(),
             plot: options.utility_plot.clone(),
         }))
     }

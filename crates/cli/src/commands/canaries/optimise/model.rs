@@ -8,6 +8,7 @@ use dpscope_train::{ModelSpec, Network};
 
 use super::args::OptimiseArgs;
 use crate::args::DataArgs;
+use crate::disk::HAS_DISK;
 use crate::failure::{Failure, reject_unused_options};
 use crate::files::{limits, name_of, read, read_text};
 use crate::output::print_note;
@@ -17,6 +18,8 @@ pub(crate) fn network(model: &str, examples: &Examples) -> Result<(ModelSpec, Ne
     let path = Path::new(model);
     let spec = match SmoothModel::named(model) {
         Some(built_in) => built_in.spec(examples.shape(), examples.classes()),
+        // no code of a page reads model files, which were refused before
+        None if !HAS_DISK => return Err(Failure::input(format!("--model is {model}, a file"))),
         None => {
             let text = read_text(path, ModelSpec::MAX_BYTES as u64)?;
             ModelSpec::from_toml(&text).map_err(|error| Failure::input(error).about(path))?
@@ -42,7 +45,7 @@ pub(crate) fn network(model: &str, examples: &Examples) -> Result<(ModelSpec, Ne
 /// The data of `--data`, or synthetic data of the model's kind, with records for canaries.
 pub(super) fn examples(args: &OptimiseArgs) -> Result<Examples, Failure> {
     let own = SmoothModel::named(&args.model).map(|model| model.data);
-    if own.is_none() && !Path::new(&args.model).exists() {
+    if own.is_none() && !(HAS_DISK && Path::new(&args.model).exists()) {
         let problem = format!("--model {} is not mlp, lenet, cnn or an existing file", args.model);
         return Err(Failure::input(problem));
     }
@@ -87,7 +90,7 @@ pub(crate) fn load_data(
         limits: limits.clone(),
     };
     let examples =
-        load(data, labels, &options).map_err(|error| Failure::input(error).about(path))?;
+        load(data, labels, &options).map_err(|error| Failure::from(error).about(path))?;
     if let Some(summary) = examples.load_summary() {
         print_note(&summary.sentences().join("; "));
     }

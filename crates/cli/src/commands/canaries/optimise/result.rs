@@ -13,7 +13,7 @@ use dpscope_train::metagradient::{
 };
 
 use super::args::StartArg;
-use super::{Command, shown};
+use super::steps::{Command, shown};
 use crate::args::write_drawing;
 use crate::canary_plan::digest_of_file;
 use crate::commands::canaries::file::{canary_file, check_keeps_canaries, write_canaries};

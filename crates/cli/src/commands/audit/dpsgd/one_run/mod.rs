@@ -2,28 +2,27 @@
 
 mod args;
 mod report;
+#[cfg(feature = "native")]
+mod saved;
 mod training;
 
 pub(crate) use args::{CanaryArgs, ProtocolArg};
 pub(crate) use training::settings;
 
 use std::path::Path;
-use web_time::Instant;
 
 use dpscope_engine::Artefact;
 use dpscope_simulation::TrainingDigest;
-use dpscope_train::one_run::{OneRunDescription, OneRunModels, OneRunPlan, OneRunTraining};
+use dpscope_train::one_run::{OneRunModels, OneRunPlan, OneRunTraining};
 
 use super::args::CanaryArg;
 use super::device::TrainingDevice;
 use super::training_files::TrainingFiles;
 use super::{DpSgdArgs, mechanism};
 use crate::args::{ReportArgs, RuleArg};
-use crate::commands::merge::MergeArgs;
-use crate::commands::resume::ResumeArgs;
-use crate::commands::saved_run::SavedAudit;
-use crate::failure::{CommandResult, Failure, reject_unused_options};
-use crate::job::{Job, ResumePoint, RunPlan, report_merged};
+use crate::failure::{CommandResult, Exit, Failure, reject_unused_options};
+use crate::host;
+use crate::job::{Job, ResumePoint, RunPlan};
 use crate::shell::quoted_path;
 use report::{check, finish};
 
@@ -48,7 +47,7 @@ pub(super) fn run(args: &DpSgdArgs) -> CommandResult {
     let saved = |state: &Artefact<OneRunPlan>| Some(state.evidence.description.clone());
     start.check_training(run.checkpoint.as_deref(), training.description(), saved)?;
     let plan = planned(args, start.seed, &training);
-    plan.check_fields().map_err(training::option_of)?;
+    plan.check_fields().map_err(super::training::option_of)?;
     let files = Files { data: args.files(), canary_file: args.one_run.canary_file.as_deref() };
     train(training, Job::new(plan, start, &run.destination())?, &files, &device, &run.report)
 }
@@ -67,33 +66,6 @@ pub(crate) fn planned(args: &DpSgdArgs, seed: u64, training: &OneRunTraining) ->
         significance: statement.significance(),
         seed,
         training: TrainingDigest::of(training.description()),
-    }
-}
-
-impl SavedAudit for OneRunPlan {
-    fn resume(args: &ResumeArgs, state: Artefact<Self>) -> CommandResult {
-        args.check_taken(&["--data", "--canary-file", "--device-memory"], "protocol one-run")?;
-        let canary_file = args.canary_file.as_deref();
-        let description = OneRunDescription::from_json(&state.evidence.description)?;
-        let training =
-            training::from_description(&description, (&args.data, canary_file), &state.plan)
-                .map_err(|failure| failure.about(&args.checkpoint))?;
-        let settings = &description.settings;
-        let is_debiased = settings.is_white_box && settings.debias_records > 0;
-        let device = TrainingDevice::select(&args.device, args.memory, is_debiased)?;
-        let files = TrainingFiles { data: &args.data, outputs_to: None };
-        let files = Files { data: files, canary_file };
-        let job = Job::of_checkpoint(state, &args.checkpoint, args.out.as_deref());
-        train(training, job, &files, &device, &args.report)
-    }
-
-    fn merge(args: &MergeArgs, merged: &Artefact<Self>, started: Instant) -> CommandResult {
-        args.check_taken(&[], "protocol one-run")?;
-        let description = OneRunDescription::from_json(&merged.evidence.description)?;
-        check(&args.report, &merged.plan, description.settings.slots.adjacency())?;
-        report_merged(merged, args.out.as_deref(), started, |facts| {
-            finish(merged, facts, &args.report)
-        })
     }
 }
 
@@ -116,8 +88,9 @@ fn train(
     let canary_file = files.canary_file.map(quoted_path);
     resume_options.extend(canary_file.map(|path| format!(" --canary-file {path}")));
     let job = Job { resume_options, ..job };
-    let threads = device.args.threads.map_or(0, usize::from);
+    let threads = device.args.threads();
     let models = device.opened(OneRunModels::new(job.plan.clone(), training, threads)?)?;
+    let Some(models) = host::hand_over(models) else { return Ok(Exit::Done) };
     let written = args.files();
     job.run(&models, device.args, (args.show.quiet, &written), |outcome| {
         finish(&outcome.state, &job.facts(outcome), args)

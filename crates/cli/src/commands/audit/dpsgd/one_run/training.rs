@@ -3,18 +3,18 @@
 use std::path::Path;
 
 use dpscope_core::mechanism::BatchedGaussian;
+use dpscope_train::BuiltInModel;
 use dpscope_train::data::Examples;
 use dpscope_train::one_run::{
     CanaryKind, CanarySlots, OneRunDescription, OneRunPlan, OneRunScore, OneRunSettings,
     OneRunTraining, PreTraining,
 };
-use dpscope_train::{BuiltInModel, TrainError};
 
 use crate::args::DataArgs;
 use crate::commands::audit::dpsgd::DpSgdArgs;
 use crate::commands::audit::dpsgd::args::RateArg;
 use crate::commands::audit::dpsgd::training::{
-    Model, Selection, data_of_description, examples, records,
+    Model, Selection, data_of_description, examples, option_of, records,
 };
 use crate::commands::audit::one_run::read_canaries;
 use crate::failure::Failure;
@@ -172,22 +172,4 @@ fn canaries_of_file(path: &Path, base: &Examples) -> Result<Examples, Failure> {
     };
     let found = Examples::from_values(&name, base.shape(), classes, labels, values);
     found.ok_or_else(|| refuse("has inputs that are not finite as f32".to_owned()))
-}
-
-/// Names the option of a number outside its domain.
-pub(super) fn option_of(error: TrainError) -> Failure {
-    match error {
-        TrainError::Domain { .. } => {
-            let text = error.to_string().replace("pre_training.", "pretrain-");
-            Failure::input(format!("--{}", text.replace('_', "-")))
-        }
-        TrainError::TooFewCanaryRecords { data, found, needed } => Failure::input(format!(
-            "{data} has {found} records, but the batches and --pretrain-records need {needed}; \
-             use smaller batches or more data"
-        )),
-        TrainError::OneClass { data } => {
-            Failure::input(format!("{data} has one class; pass --canary-kind random"))
-        }
-        error => error.into(),
-    }
 }
