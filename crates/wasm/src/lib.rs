@@ -38,6 +38,13 @@ pub mod command;
 pub mod conclusion;
 #[cfg(any(feature = "audits", feature = "training", feature = "training_canaries"))]
 mod control;
+#[cfg(any(
+    feature = "audits",
+    feature = "synth",
+    feature = "training",
+    feature = "training_canaries"
+))]
+mod coordinator;
 #[cfg(any(feature = "training", feature = "training_canaries"))]
 mod counting;
 pub mod failure;

@@ -16,22 +16,22 @@ pub(crate) fn simulation() -> crate::two_worlds::Counted {
 /// Progress and result of a small simulation.
 pub(crate) fn example() -> (AuditProgress, SimulationResult) {
     let mut simulation = opened(plan()).unwrap();
-    let layout = simulation.layout();
+    let layout = simulation.coordinator.layout();
     let counted = count(&layout, 0.0, 128.0).unwrap();
-    simulation.scheduler.assign(100).unwrap();
-    simulation.add(&counted).unwrap();
-    (simulation.progress(), simulation.result().unwrap())
+    simulation.coordinator.next(100).unwrap();
+    simulation.coordinator.add(&counted).unwrap();
+    (simulation.coordinator.progress(), simulation.result().unwrap())
 }
 
 #[test]
 fn parts_sum_to_the_whole_and_bytes_resume() {
     let whole = |most| {
         let mut simulation = opened(plan()).unwrap();
-        let layout = simulation.layout();
-        while let Some(range) = simulation.scheduler.assign(most) {
+        let layout = simulation.coordinator.layout();
+        while let Some(range) = simulation.coordinator.next(most) {
             let counted = count(&layout, range.first as f64, range.end as f64).unwrap();
-            simulation.add(&counted).unwrap();
-            let bytes = simulation.scheduler.state().to_bytes();
+            simulation.coordinator.add(&counted).unwrap();
+            let bytes = simulation.state().to_bytes();
             simulation = Audit::from_bytes(&bytes).unwrap().0;
         }
         simulation
@@ -40,7 +40,7 @@ fn parts_sum_to_the_whole_and_bytes_resume() {
     assert_eq!(one.result().unwrap(), many.result().unwrap());
     assert_eq!(one.result().unwrap().result.kind, OutcomeKind::Bound);
     assert!(one.curve().unwrap().band().is_some());
-    let outcome = one.scheduler.state().outcome().unwrap();
+    let outcome = one.state().outcome().unwrap();
     assert!(matches!(outcome, Outcome::Bound(_)));
 }
 
@@ -49,7 +49,7 @@ fn no_counts_are_no_result() {
     let simulation = opened(plan()).unwrap();
     assert_eq!(simulation.result().unwrap_err().kind, FailureKind::Input);
     assert_eq!(simulation.curve().unwrap_err().kind, FailureKind::Input);
-    assert_eq!(simulation.progress(), AuditProgress { done: 0, total: 20_000 });
+    assert_eq!(simulation.coordinator.progress(), AuditProgress { done: 0, total: 20_000 });
 }
 
 #[test]
@@ -59,9 +59,9 @@ fn bytes_without_a_layout_and_ranges_outside_the_plan_are_rejected() {
         assert_eq!(Audit::from_bytes(bytes).unwrap_err().kind, FailureKind::File);
     }
     let mut simulation = opened(plan()).unwrap();
-    let layout = simulation.layout();
+    let layout = simulation.coordinator.layout();
     for (first, end) in [(0.0, 1.0), (9_999.0, f64::INFINITY), (f64::NAN, -1.0), (5.0, 3.0)] {
         let counted = count(&layout, first, end).unwrap();
-        assert_eq!(simulation.add(&counted).unwrap_err().kind, FailureKind::File);
+        assert_eq!(simulation.coordinator.add(&counted).unwrap_err().kind, FailureKind::File);
     }
 }

@@ -1,24 +1,27 @@
 //! The coordinator of an audit, and what trains its runs.
 
-use dpscope_engine::{Artefact, Scheduler, Shard, Unattended, UnitRange, run};
+use dpscope_engine::{Artefact, Unattended, run};
 use dpscope_report::figure::score_bins;
 use dpscope_report::record::input::PateGanQuestion;
-use dpscope_report::record::page::{AuditProgress, DomainCell, PateGanPicture, PateGanSoFar};
+use dpscope_report::record::page::{DomainCell, PateGanPicture, PateGanSoFar};
 use dpscope_report::record::{PateGanReport, SeedSource};
 use dpscope_synth::attack::LEAST_RUNS;
 use dpscope_synth::audit::{Audit, AuditOutcome, Replay};
 use dpscope_synth::workload::{EvaluationError, PateGanEvidence, PateGanPlan, PateGanRuns};
 
 use super::plan::{checked, of_audit, plan_of};
+use crate::coordinator::{Coordinator, DividedPlan};
 use crate::failure::{Failure, FailureKind};
-use crate::ranges::{range_of, range_within};
+use crate::ranges::range_within;
 use crate::ready::ready;
+
+impl DividedPlan for PateGanPlan {}
 
 /// An audit of the worst case, on the coordinator's side.
 #[derive(Debug)]
 pub(super) struct WorstCase {
     audit: Audit,
-    pub(super) scheduler: Scheduler<PateGanPlan>,
+    pub(super) coordinator: Coordinator<PateGanPlan>,
 }
 
 fn audit_of(plan: &PateGanPlan) -> Result<Audit, Failure> {
@@ -29,32 +32,13 @@ impl WorstCase {
     pub(super) fn open(asked: &PateGanQuestion) -> Result<Self, Failure> {
         let plan = plan_of(asked)?;
         let audit = audit_of(&plan)?;
-        let range = Shard::WHOLE.range(plan.runs)?;
-        Ok(WorstCase { audit, scheduler: Scheduler::new(Artefact::empty(plan, (), range)) })
-    }
-
-    /// A state without runs, which counters need.
-    pub(super) fn layout(&self) -> Vec<u8> {
-        let none = UnitRange { first: 0, end: 0 };
-        Artefact::empty(self.plan().clone(), (), none).to_bytes()
-    }
-
-    pub(super) fn add(&mut self, evidence: &[u8]) -> Result<(), Failure> {
-        Ok(self.scheduler.add(Artefact::from_bytes(evidence)?)?)
-    }
-
-    pub(super) fn release(&mut self, first: f64, end: f64) {
-        self.scheduler.release(range_of(first, end));
-    }
-
-    pub(super) fn progress(&self) -> AuditProgress {
-        let state = self.scheduler.state();
-        AuditProgress { done: 2 * state.done(), total: 2 * state.range.len() }
+        let runs = PateGanRuns::new(plan, audit.clone(), 1)?;
+        Ok(WorstCase { audit, coordinator: Coordinator::begin(&runs, ())? })
     }
 
     /// ε of the attack on the runs so far, and their rows.
     pub(super) fn so_far(&self) -> Result<PateGanSoFar, Failure> {
-        let (runs, cells) = (self.scheduler.state().done(), self.cells());
+        let (runs, cells) = (self.coordinator.state().done(), self.cells());
         if runs < LEAST_RUNS as u64 {
             return Ok(PateGanSoFar { runs: 0, epsilon: 0.0, cells });
         }
@@ -66,7 +50,7 @@ impl WorstCase {
         &self,
         elapsed_ms: f64,
     ) -> Result<(PateGanReport, PateGanPicture), Failure> {
-        if !self.scheduler.state().is_complete() {
+        if !self.coordinator.state().is_complete() {
             let message = "runs are missing: there is no bound before the planned number";
             return Err(Failure::of(FailureKind::Input, message));
         }
@@ -79,11 +63,11 @@ impl WorstCase {
     }
 
     fn plan(&self) -> &PateGanPlan {
-        &self.scheduler.state().plan
+        &self.coordinator.state().plan
     }
 
     fn evidence(&self) -> &PateGanEvidence {
-        &self.scheduler.state().evidence
+        &self.coordinator.state().evidence
     }
 
     fn cells(&self) -> Vec<DomainCell> {
@@ -132,13 +116,16 @@ pub(crate) mod tests {
     use super::super::plan::tests::asked;
     use super::*;
     use crate::synth::facts::facts;
-    use dpscope_report::record::page::PateGanFacts;
+    use dpscope_report::record::page::{AuditProgress, PateGanFacts};
 
     fn finished(runs: u64) -> WorstCase {
         let mut audit = WorstCase::open(&asked()).unwrap();
-        let counter = Counter::open(&audit.layout()).unwrap();
-        while let Some(range) = audit.scheduler.assign(runs) {
-            audit.add(&counter.count(range.first as f64, range.end as f64).unwrap()).unwrap();
+        let counter = Counter::open(&audit.coordinator.layout()).unwrap();
+        while let Some(range) = audit.coordinator.next(runs) {
+            audit
+                .coordinator
+                .add(&counter.count(range.first as f64, range.end as f64).unwrap())
+                .unwrap();
         }
         audit
     }
@@ -164,13 +151,16 @@ pub(crate) mod tests {
     #[test]
     fn no_bound_before_the_last_run() {
         let mut audit = WorstCase::open(&asked()).unwrap();
-        let counter = Counter::open(&audit.layout()).unwrap();
+        let counter = Counter::open(&audit.coordinator.layout()).unwrap();
         assert_eq!(audit.so_far().unwrap().runs, 0);
-        let range = audit.scheduler.assign(32).unwrap();
+        let range = audit.coordinator.next(32).unwrap();
         assert_eq!(audit.report(0.0).unwrap_err().kind, FailureKind::Input);
-        audit.add(&counter.count(range.first as f64, range.end as f64).unwrap()).unwrap();
+        audit
+            .coordinator
+            .add(&counter.count(range.first as f64, range.end as f64).unwrap())
+            .unwrap();
         assert_eq!(audit.so_far().unwrap().runs, 32);
-        assert_eq!(audit.progress(), AuditProgress { done: 64, total: 80 });
+        assert_eq!(audit.coordinator.progress(), AuditProgress { done: 64, total: 80 });
         assert!(audit.report(0.0).is_err());
     }
 
@@ -180,11 +170,11 @@ pub(crate) mod tests {
             assert_eq!(Counter::open(bytes).unwrap_err().kind, FailureKind::File);
         }
         let mut audit = WorstCase::open(&asked()).unwrap();
-        let counter = Counter::open(&audit.layout()).unwrap();
+        let counter = Counter::open(&audit.coordinator.layout()).unwrap();
         for (first, end) in [(0.0, 8.0), (39.0, f64::INFINITY), (f64::NAN, -1.0), (5.0, 3.0)] {
-            let found = counter.count(first, end).and_then(|bytes| audit.add(&bytes));
+            let found = counter.count(first, end).and_then(|bytes| audit.coordinator.add(&bytes));
             assert!(found.is_err(), "{first} {end}");
         }
-        assert_eq!(audit.progress().done, 0);
+        assert_eq!(audit.coordinator.progress().done, 0);
     }
 }

@@ -15,6 +15,7 @@ use js_sys::{Object, Uint8Array};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use crate::coordinator::coordinates;
 use crate::failure::Failure;
 use crate::input::read;
 use crate::output::{JsResult, object, to_js, with};
@@ -30,6 +31,8 @@ pub(crate) use {audit::tests::examples, generator::tests::example};
 #[derive(Debug)]
 pub struct PateGanAudit(WorstCase);
 
+coordinates!(PateGanAudit.0.coordinator);
+
 #[wasm_bindgen]
 impl PateGanAudit {
     /// An audit without runs.
@@ -40,45 +43,6 @@ impl PateGanAudit {
         #[wasm_bindgen(unchecked_param_type = "PateGanQuestion")] asked: &JsValue,
     ) -> Result<PateGanAudit, Failure> {
         Ok(PateGanAudit(WorstCase::open(&read(asked, "asked")?)?))
-    }
-
-    /// The plan, for counters.
-    #[must_use]
-    pub fn layout(&self) -> Vec<u8> {
-        self.0.layout()
-    }
-
-    /// Assigns about this many further runs of each world; `undefined` if all are assigned or done.
-    ///
-    /// # Errors
-    /// No input from a page causes an error.
-    #[wasm_bindgen(unchecked_return_type = "ObservationRange | undefined")]
-    pub fn assign(&mut self, runs: f64) -> JsResult {
-        let range = self.0.scheduler.assign(runs as u64);
-        range.map_or(Ok(JsValue::UNDEFINED), |range| to_js(&range))
-    }
-
-    /// Adds the evidence of a counter.
-    ///
-    /// # Errors
-    /// Evidence of runs that are not assigned, or of another plan; damaged bytes. Nothing is added
-    /// then: release the range.
-    pub fn add(&mut self, evidence: &[u8]) -> Result<(), Failure> {
-        self.0.add(evidence)
-    }
-
-    /// Releases assigned runs whose counter stopped or failed, to be assigned again.
-    pub fn release(&mut self, first: f64, end: f64) {
-        self.0.release(first, end);
-    }
-
-    /// Runs of both worlds together.
-    ///
-    /// # Errors
-    /// No input from a page causes an error.
-    #[wasm_bindgen(unchecked_return_type = "AuditProgress")]
-    pub fn progress(&self) -> JsResult {
-        to_js(&self.0.progress())
     }
 
     /// What the runs so far show: an estimate.

@@ -47,7 +47,7 @@ impl Audit {
     /// Runs are missing; a claim outside its domain.
     #[wasm_bindgen(unchecked_return_type = "TrainingAnswer")]
     pub fn training_report(&self, claim: Option<f64>, elapsed_ms: f64) -> Result<Object, Failure> {
-        reported(&report::report(self.0.scheduler.state(), claim, elapsed_ms)?)
+        reported(&report::report(self.0.state(), claim, elapsed_ms)?)
     }
 
     /// Histograms of the scores so far, beside those that the simulated mechanism leads to expect.
@@ -86,11 +86,12 @@ pub(crate) fn examples() -> (
     dpscope_report::record::Report,
 ) {
     let mut counted = opened(tests::command()).unwrap();
-    let counter = Counter::of(&counted.layout(), prepare(tests::command()).unwrap()).unwrap();
-    let range = counted.scheduler.assign(u64::MAX).unwrap();
-    counted.add(&counter.count(range.first as f64, range.end as f64).unwrap()).unwrap();
+    let counter =
+        Counter::of(&counted.coordinator.layout(), prepare(tests::command()).unwrap()).unwrap();
+    let range = counted.coordinator.next(u64::MAX).unwrap();
+    counted.coordinator.add(&counter.count(range.first as f64, range.end as f64).unwrap()).unwrap();
     let watched = watch(&counter, World::Target, 0).unwrap();
-    let report = report::report(counted.scheduler.state(), Some(1.0), 2.0).unwrap();
+    let report = report::report(counted.state(), Some(1.0), 2.0).unwrap();
     let bins = report::scores(&mut counted).unwrap();
     (overview(tests::command()).unwrap(), watched, bins, report)
 }
@@ -153,14 +154,14 @@ mod tests {
     #[test]
     fn layouts_of_other_plans_and_unfinished_audits_are_refused() {
         let opens = |layout: &[u8]| Counter::of(layout, prepare(command()).unwrap());
-        let simulated = crate::audits::tests::simulation().layout();
-        let other = opened(with("--clip-norm 2")).unwrap().layout();
+        let simulated = crate::audits::tests::simulation().coordinator.layout();
+        let other = opened(with("--clip-norm 2")).unwrap().coordinator.layout();
         for bytes in [&b""[..], b"{}", &[0; 64], &simulated, &other] {
             assert_eq!(opens(bytes).unwrap_err().kind, FailureKind::File);
         }
         let counted = opened(command()).unwrap();
-        assert!(opens(&counted.layout()).is_ok());
-        let refused = report::report(counted.scheduler.state(), None, 0.0).unwrap_err();
+        assert!(opens(&counted.coordinator.layout()).is_ok());
+        let refused = report::report(counted.state(), None, 0.0).unwrap_err();
         assert_eq!(refused.kind, FailureKind::Input);
     }
 

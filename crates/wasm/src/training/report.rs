@@ -63,7 +63,7 @@ pub(super) fn report(
 
 /// Histograms of the scores so far, beside those of the simulated mechanism.
 pub(super) fn scores(counted: &mut Counted) -> Result<Vec<ExpectedScoreBin>, Failure> {
-    let state = counted.scheduler.state();
+    let state = counted.state();
     let of = |expected: &Artefact| {
         let (bins, counted) = (&state.stage.bins, &state.evidence.histograms);
         expected_score_bins(bins, counted, &expected.evidence.histograms)

@@ -4,14 +4,15 @@
 //! [`CanaryAudit::layout`] and a range of models, and return evidence. Coins, batches and random words are
 //! those of the command line, and so is a checkpoint, which `dpscope resume` reads.
 
-mod assigned;
 mod counter;
 pub mod federated;
 mod optimiser;
 mod report;
 
+use dpscope_engine::{Artefact, Plan, UnitRange};
 use dpscope_report::record::page::TrainingOverview;
 use dpscope_train::one_run::OneRunPlan;
+use dpscope_train::{ModelEvidence, ModelResult};
 use js_sys::Object;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -20,12 +21,12 @@ pub use optimiser::CanaryOptimiser;
 pub(crate) use optimiser::tests::example as canary_step;
 
 use crate::command::Command;
+use crate::coordinator::{Coordinator, DividedPlan, coordinates};
 use crate::counting::gpu_counter;
 use crate::failure::Failure;
 use crate::output::{JsResult, to_js};
 use crate::reported::reported;
 use crate::training_facts::overview_of;
-use assigned::Assigned;
 use counter::{Counter, prepare};
 
 gpu_counter! {
@@ -36,7 +37,15 @@ gpu_counter! {
 /// A running audit, on the coordinator's side.
 #[wasm_bindgen]
 #[derive(Debug)]
-pub struct CanaryAudit(Assigned<OneRunPlan>);
+pub struct CanaryAudit(Coordinator<OneRunPlan>);
+
+coordinates!(CanaryAudit.0);
+
+impl DividedPlan for OneRunPlan {
+    fn layout(state: &Artefact<Self>) -> Artefact<Self> {
+        layout_of_models(state)
+    }
+}
 
 #[wasm_bindgen]
 impl CanaryAudit {
@@ -45,7 +54,7 @@ impl CanaryAudit {
     /// # Errors
     /// What the program prints where it fails; a training that takes too long in a page.
     pub fn planned(command: Command) -> Result<CanaryAudit, Failure> {
-        Ok(CanaryAudit(Assigned::begin(&prepare(command)?)?))
+        Ok(CanaryAudit(Coordinator::begin(&prepare(command)?, ())?))
     }
 
     /// Resumes from saved models, of a page or of the command line.
@@ -53,51 +62,7 @@ impl CanaryAudit {
     /// # Errors
     /// Bytes that are not an artefact of this version.
     pub fn from_bytes(bytes: &[u8]) -> Result<CanaryAudit, Failure> {
-        Ok(CanaryAudit(Assigned::from_bytes(bytes)?))
-    }
-
-    /// All models, as `dpscope resume` reads them.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        self.0.state().to_bytes()
-    }
-
-    /// The plan without models, for counters.
-    #[must_use]
-    pub fn layout(&self) -> Vec<u8> {
-        self.0.layout()
-    }
-
-    /// Assigns about this many further models; `undefined` if all are assigned or trained.
-    ///
-    /// # Errors
-    /// No input from a page causes an error.
-    #[wasm_bindgen(unchecked_return_type = "ObservationRange | undefined")]
-    pub fn assign(&mut self, models: f64) -> JsResult {
-        self.0.assign(models)
-    }
-
-    /// Adds the models of a counter.
-    ///
-    /// # Errors
-    /// Models that are not assigned, or of another plan; damaged bytes. Nothing is added then: release the
-    /// range.
-    pub fn add(&mut self, counted: &[u8]) -> Result<(), Failure> {
-        self.0.add(counted)
-    }
-
-    /// Releases assigned models whose counter stopped or failed, to be assigned again.
-    pub fn release(&mut self, first: f64, end: f64) {
-        self.0.release(first, end);
-    }
-
-    /// Its progress, in models.
-    ///
-    /// # Errors
-    /// No input from a page causes an error.
-    #[wasm_bindgen(unchecked_return_type = "AuditProgress")]
-    pub fn progress(&self) -> JsResult {
-        self.0.progress()
+        Ok(CanaryAudit(Coordinator::from_bytes(bytes)?))
     }
 
     /// What the canaries of the models so far show: an estimate until all are trained.
@@ -139,6 +104,17 @@ fn overview(command: Command) -> Result<TrainingOverview, Failure> {
     let records = u64::from(training.base_records());
     let learning_rate = training.settings().learning_rate;
     Ok(overview_of(training.base(), records, training.network(), learning_rate))
+}
+
+/// The plan without models, with the description of their training.
+fn layout_of_models<P, M>(state: &Artefact<P>) -> Artefact<P>
+where
+    P: Plan<Stage = (), Evidence = ModelEvidence<M>>,
+    M: ModelResult,
+{
+    let mut layout = Artefact::empty(state.plan.clone(), (), UnitRange { first: 0, end: 0 });
+    layout.evidence.description.clone_from(&state.evidence.description);
+    layout
 }
 
 /// What trains models on the CPU, in a worker.
@@ -202,12 +178,12 @@ mod tests {
         Command::of(LINE, &[])
     }
 
-    fn opened() -> Assigned<OneRunPlan> {
-        Assigned::begin(&prepare(command()).unwrap()).unwrap()
+    fn opened() -> Coordinator<OneRunPlan> {
+        Coordinator::begin(&prepare(command()).unwrap(), ()).unwrap()
     }
 
     /// An audit by counters that train at most so many models at a time.
-    pub(super) fn audited(most: u64) -> Assigned<OneRunPlan> {
+    pub(super) fn audited(most: u64) -> Coordinator<OneRunPlan> {
         let mut audit = opened();
         let counter = Counter::of(&audit.layout(), prepare(command()).unwrap()).unwrap();
         while let Some(range) = audit.next(most) {

@@ -1,17 +1,28 @@
 //! The counts of an audit with two worlds, on the coordinator's side.
 
 use dpscope_core::audit::curve::AuditCurve;
-use dpscope_engine::{Shard, Unattended, UnitRange, Workload, begin};
+use dpscope_engine::Workload;
 use dpscope_report::record::ResultRecord;
-use dpscope_report::record::page::{AuditProgress, SimulationResult};
-use dpscope_simulation::{Artefact, Evaluate, Plan, Scheduler, TrainingState};
+use dpscope_report::record::page::SimulationResult;
+use dpscope_simulation::{Artefact, Evaluate, Plan, TrainingState};
 
+use crate::coordinator::{Coordinator, DividedPlan};
 use crate::failure::Failure;
+
+impl DividedPlan for Plan {
+    fn layout(state: &Artefact) -> Artefact {
+        let none = dpscope_engine::UnitRange { first: 0, end: 0 };
+        let mut layout = Artefact::empty(state.plan, state.stage.clone(), none);
+        let training = state.evidence.training.as_ref();
+        layout.evidence.training = training.map(|state| TrainingState::new(&state.description));
+        layout
+    }
+}
 
 /// Counts so far, and what is assigned to counters.
 #[derive(Debug)]
 pub(crate) struct Counted {
-    pub(crate) scheduler: Scheduler,
+    pub(crate) coordinator: Coordinator<Plan>,
     /// Observations of the simulated mechanism beside those of trained models.
     #[cfg(feature = "training")]
     pub(crate) expected: Option<Box<Artefact>>,
@@ -20,40 +31,24 @@ pub(crate) struct Counted {
 impl Counted {
     /// The whole plan of a workload, with nothing counted.
     pub(crate) fn begin<W: Workload<Plan = Plan>>(workload: &W) -> Result<Self, Failure> {
-        let range = Shard::WHOLE.range(workload.plan().observations_per_world())?;
-        Ok(Counted::of(begin(workload, range, &Unattended)?))
+        let layout = workload.first_stage(&|| true)?;
+        Ok(Counted::of(Coordinator::begin(workload, layout)?))
     }
 
-    /// Saved counts, of a page or of the command line.
-    pub(crate) fn of(state: Artefact) -> Self {
+    pub(crate) fn of(coordinator: Coordinator<Plan>) -> Self {
         Counted {
-            scheduler: Scheduler::new(state),
+            coordinator,
             #[cfg(feature = "training")]
             expected: None,
         }
     }
 
-    /// A state without counts, which counters need.
-    pub(crate) fn layout(&self) -> Vec<u8> {
-        let state = self.scheduler.state();
-        let none = UnitRange { first: 0, end: 0 };
-        let mut layout = Artefact::empty(state.plan, state.stage.clone(), none);
-        let training = state.evidence.training.as_ref();
-        layout.evidence.training = training.map(|state| TrainingState::new(&state.description));
-        layout.to_bytes()
-    }
-
-    pub(crate) fn add(&mut self, counted: &[u8]) -> Result<(), Failure> {
-        Ok(self.scheduler.add(Artefact::from_bytes(counted)?)?)
-    }
-
-    pub(crate) fn progress(&self) -> AuditProgress {
-        let state = self.scheduler.state();
-        AuditProgress { done: 2 * state.done(), total: 2 * state.range.len() }
+    pub(crate) fn state(&self) -> &Artefact {
+        self.coordinator.state()
     }
 
     pub(crate) fn result(&self) -> Result<SimulationResult, Failure> {
-        let state = self.scheduler.state();
+        let state = self.state();
         Ok(SimulationResult {
             result: ResultRecord::from(&state.result()?),
             observations: 2 * state.done(),
@@ -68,6 +63,6 @@ impl Counted {
     }
 
     pub(crate) fn curve(&self) -> Result<AuditCurve, Failure> {
-        Ok(self.scheduler.state().curve()?)
+        Ok(self.state().curve()?)
     }
 }

@@ -4,14 +4,15 @@
 
 mod report;
 
-use dpscope_engine::Workload;
+use dpscope_engine::{Artefact, Workload};
 use dpscope_report::record::page::FederatedOverview;
 use dpscope_train::federated::{FederatedModels, FederatedPlan};
 use js_sys::Object;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::assigned::Assigned;
+use super::layout_of_models;
 use crate::command::Command;
+use crate::coordinator::{Coordinator, DividedPlan, coordinates};
 use crate::counting::{Counting, gpu_counter};
 use crate::failure::Failure;
 use crate::output::{JsResult, to_js};
@@ -26,7 +27,15 @@ gpu_counter! {
 /// A running audit, on the coordinator's side.
 #[wasm_bindgen]
 #[derive(Debug)]
-pub struct FederatedTrainingAudit(Assigned<FederatedPlan>);
+pub struct FederatedTrainingAudit(Coordinator<FederatedPlan>);
+
+coordinates!(FederatedTrainingAudit.0);
+
+impl DividedPlan for FederatedPlan {
+    fn layout(state: &Artefact<Self>) -> Artefact<Self> {
+        layout_of_models(state)
+    }
+}
 
 #[wasm_bindgen]
 impl FederatedTrainingAudit {
@@ -35,7 +44,7 @@ impl FederatedTrainingAudit {
     /// # Errors
     /// What the program prints where it fails; a training that takes too long in a page.
     pub fn planned(command: Command) -> Result<FederatedTrainingAudit, Failure> {
-        Ok(FederatedTrainingAudit(Assigned::begin(&prepare(command)?)?))
+        Ok(FederatedTrainingAudit(Coordinator::begin(&prepare(command)?, ())?))
     }
 
     /// Resumes from saved trainings, of a page or of the command line.
@@ -43,51 +52,7 @@ impl FederatedTrainingAudit {
     /// # Errors
     /// Bytes that are not an artefact of this version.
     pub fn from_bytes(bytes: &[u8]) -> Result<FederatedTrainingAudit, Failure> {
-        Ok(FederatedTrainingAudit(Assigned::from_bytes(bytes)?))
-    }
-
-    /// All trainings, as `dpscope resume` reads them.
-    #[must_use]
-    pub fn to_bytes(&self) -> Vec<u8> {
-        self.0.state().to_bytes()
-    }
-
-    /// The plan without trainings, for counters.
-    #[must_use]
-    pub fn layout(&self) -> Vec<u8> {
-        self.0.layout()
-    }
-
-    /// Assigns about this many further trainings; `undefined` if all are assigned or done.
-    ///
-    /// # Errors
-    /// No input from a page causes an error.
-    #[wasm_bindgen(unchecked_return_type = "ObservationRange | undefined")]
-    pub fn assign(&mut self, trainings: f64) -> JsResult {
-        self.0.assign(trainings)
-    }
-
-    /// Adds the trainings of a counter.
-    ///
-    /// # Errors
-    /// Trainings that are not assigned, or of another plan; damaged bytes. Nothing is added then: release
-    /// the range.
-    pub fn add(&mut self, counted: &[u8]) -> Result<(), Failure> {
-        self.0.add(counted)
-    }
-
-    /// Releases assigned trainings whose counter stopped or failed, to be assigned again.
-    pub fn release(&mut self, first: f64, end: f64) {
-        self.0.release(first, end);
-    }
-
-    /// Its progress, in trainings.
-    ///
-    /// # Errors
-    /// No input from a page causes an error.
-    #[wasm_bindgen(unchecked_return_type = "AuditProgress")]
-    pub fn progress(&self) -> JsResult {
-        self.0.progress()
+        Ok(FederatedTrainingAudit(Coordinator::from_bytes(bytes)?))
     }
 
     /// What the canaries so far show: an estimate until all trainings are done.
@@ -220,12 +185,12 @@ mod tests {
         with("")
     }
 
-    fn opened() -> Assigned<FederatedPlan> {
-        Assigned::begin(&prepare(command()).unwrap()).unwrap()
+    fn opened() -> Coordinator<FederatedPlan> {
+        Coordinator::begin(&prepare(command()).unwrap(), ()).unwrap()
     }
 
     /// An audit by counters that execute at most so many trainings at a time.
-    pub(super) fn audited(most: u64) -> Assigned<FederatedPlan> {
+    pub(super) fn audited(most: u64) -> Coordinator<FederatedPlan> {
         let mut audit = opened();
         let counter = Counting::of(&audit.layout(), prepare(command()).unwrap()).unwrap();
         while let Some(range) = audit.next(most) {
