@@ -1,4 +1,5 @@
 import type { AuditProgress, ObservationRange } from "@dpscope/wasm/audits";
+import { type CommandOf, received, type SentCommand } from "./sent-files";
 
 /** What a bundle has of an audit whose ranges are computed by counters. */
 interface Audited {
@@ -34,5 +35,32 @@ export class Coordinator<A extends Audited> {
       return this.audit.progress();
     },
     release: (first: number, end: number) => this.audit.release(first, end),
+  };
+}
+
+/** What a bundle has of an audit of repeated trainings. */
+interface Repeated<F, R> extends Audited {
+  so_far(): F;
+  report(claim: number | undefined, elapsed_ms: number): R;
+  to_bytes(): Uint8Array;
+}
+
+/** The calls of a coordinator of repeated trainings. */
+export function repeatedTrainings<C, F, R, A extends Repeated<F, R>>(
+  Command: CommandOf<C>,
+  bundle: { planned(command: C): A; from_bytes(bytes: Uint8Array): A },
+) {
+  const coordinator = new Coordinator<A>();
+  return {
+    ...coordinator.api,
+    /** Anew, or from saved units of the same command. */
+    open: (command: SentCommand, saved?: Uint8Array) =>
+      coordinator.open(() =>
+        saved === undefined ? bundle.planned(received(Command, command)) : bundle.from_bytes(saved),
+      ),
+    evaluate: () => coordinator.audit.so_far(),
+    report: (claim: number | undefined, elapsed_ms: number) =>
+      coordinator.audit.report(claim, elapsed_ms),
+    to_bytes: () => coordinator.audit.to_bytes(),
   };
 }
