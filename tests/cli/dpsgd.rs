@@ -347,8 +347,8 @@ fn bad_training_options_are_rejected_with_a_remedy() {
         (format!("{SMALL} --data p100-like --labels l"), &["--labels", "no effect", "p100-like"]),
         (format!("{SMALL} --data p100-like --classes 0,1"), &["--classes", "no effect"]),
         (format!("{SMALL} --learning-rate quick"), &["--learning-rate", "search"]),
-        (format!("{SMALL} --learning-rate -1"), &["learning_rate"]),
-        (format!("{SMALL} --clip-norm 0"), &["clip_norm"]),
+        (format!("{SMALL} --learning-rate -1"), &["--learning-rate is -1"]),
+        (format!("{SMALL} --clip-norm 0"), &["--clip-norm is 0"]),
         (format!("{SMALL} --sampler poisson --threat-model partially-informed"), &["poisson"]),
         (format!("{SMALL} --runs 61"), &["--runs is 61", "even"]),
     ] {
