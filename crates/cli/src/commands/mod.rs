@@ -58,7 +58,7 @@ subcommands! {
             subcommand,
             after_help = "Example:\n  dpscope audit bgm --noise-multiplier 1.0 --steps 100 --observations 1e7"
         )]
-        Audit(audit::Audit) => audit,
+        Audit(Box<audit::Audit>) => audit,
         /// Compute a proven or estimated epsilon (or delta).
         Bound(bound::BoundArgs) => bound if "native",
         /// Compute the noise, steps or epochs for a target epsilon and delta.
