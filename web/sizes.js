@@ -110,7 +110,7 @@ function bundles() {
     row("dpscope_files_bg.wasm", [module("files")], 727),
     row("dpscope_one_shot_bg.wasm", [module("one_shot")], 63),
     row("dpscope_pate_bg.wasm", [module("pate")], 32),
-    row("dpscope_synth_bg.wasm", [module("synth")], 367),
+    row("dpscope_synth_bg.wasm", [module("synth")], 368),
     row("dpscope_audits_bg.wasm", [module("audits")], 224),
     row("dpscope_training_bg.wasm", [module("training")], 819),
     row("dpscope_training_canaries_bg.wasm", [module("training_canaries")], 1083),
