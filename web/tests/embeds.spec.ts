@@ -440,6 +440,10 @@ test("a policy without wasm is reported, and the content of the element is shown
   await page.goto(HTML);
   await expect(page.locator("dpscope-epsilon .problem")).toContainText("could not be loaded");
   await expect(page.locator("dpscope-epsilon slot:not([name])")).toHaveCount(1);
+  // messages arrive in order, and those of the policy may still be on their way
+  const last = page.waitForEvent("console", (message) => message.text() === "last");
+  await page.evaluate(() => console.log("last"));
+  await last;
   heard.splice(0);
 });
 
