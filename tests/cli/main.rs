@@ -73,6 +73,9 @@ mod written_files;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dpscope_core::audit::one_run::{CanaryScores, GuessRule, OneRunQuestion};
+use dpscope_formats::{Limits, read_npy};
+use dpscope_recorded::{CanaryFile, File};
 use dpscope_report::recomputed;
 use dpscope_tests::cli::{CommandResult, run, run_with_input};
 use serde_json::Value;
@@ -110,6 +113,33 @@ impl Folder {
 
     fn run_with_input(&self, words: &str, input: &[u8]) -> CommandResult {
         run_with_input(self.path(), words, input)
+    }
+
+    /// Commits the coins of canaries.npz. An audit refuses coins that follow what is known of the
+    /// canaries, by chance once in 10⁴ draws; these are drawn again.
+    fn commit(&self, words: &str) {
+        let limits = Limits::default();
+        let bytes = self.read("canaries.npz");
+        let canaries = CanaryFile::read(&File { name: "canaries.npz", bytes: &bytes, limits: &limits });
+        let canaries = canaries.unwrap();
+        let features = canaries.features();
+        let features: Vec<_> = features.iter().map(|(name, of)| (*name, of.as_slice())).collect();
+        let scores: Vec<f64> = (0..canaries.len()).map(|place| place as f64).collect();
+        let is_independent = |coins: &[f64]| {
+            let coins: Vec<bool> = coins.iter().map(|&coin| coin == 1.0).collect();
+            let (deltas, rule) = (&[1e-5], GuessRule::Most(5));
+            let question = OneRunQuestion { deltas, significance: 0.05, rule, is_committed: true };
+            let scores = CanaryScores::coins(&scores, &coins).unwrap();
+            scores.bounds(&question, &features, |place| place).is_ok()
+        };
+        loop {
+            self.run(&format!("plan one-run --canaries canaries.npz --out plan {words}")).exits(0);
+            let coins = read_npy(&self.read("plan/coins.npy"), &Limits::default()).unwrap();
+            if coins.data().chunks(canaries.len()).all(is_independent) {
+                return;
+            }
+            fs::remove_dir_all(self.at("plan")).unwrap();
+        }
     }
 
     /// Names of everything in it, sorted.

@@ -55,13 +55,14 @@ fn main() -> ExitCode {
         cli::trials(),
     ];
     let mut trials: Vec<Trial> = files.into_iter().flatten().collect();
+    // A software adapter runs one thread per core itself.
+    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
     match device::gpu() {
+        Ok(_) if arguments.list => {} // other programs read the list
         Ok(gpu) => println!("on {}", gpu.name),
         Err(reason) => trials = trials.iter().map(|trial| unable(trial, &reason)).collect(),
     }
     trials.push(Trial::test("comparisons_detect_differences", comparison::self_check));
-    // A software adapter runs one thread per core itself.
-    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
