@@ -69,12 +69,11 @@ impl GaussianGuesses {
     /// [`OneRunError::Significance`].
     pub fn mu_lower_by_count(&self, significance: f64) -> Result<f64, OneRunError> {
         check_significance(significance)?;
-        let is_rejected = |mu: f64| self.smallest_p_value(mu) < significance;
-        Ok(last_rejected(is_rejected))
+        Ok(last_rejected(|mu| self.is_rejected_by_count(mu, significance)))
     }
 
-    /// min over ε of p(ε, δ_μ(ε)), by a golden-section search; any ε is valid.
-    fn smallest_p_value(&self, mu: f64) -> f64 {
+    /// Whether p(ε, δ_μ(ε)) < `significance` at an ε of a golden-section search; any ε is valid.
+    fn is_rejected_by_count(&self, mu: f64, significance: f64) -> bool {
         const RATIO: f64 = 0.618_033_988_749_894_9;
         let p = |epsilon: f64| {
             let delta = gdp::gdp_delta(mu, epsilon).unwrap_or(1.0);
@@ -83,7 +82,10 @@ impl GaussianGuesses {
         let (mut low, mut high) = (0.0, mu * (0.5 * mu + 9.0) + 1e-3);
         let mut inner = [high - RATIO * (high - low), low + RATIO * (high - low)];
         let mut values = inner.map(p);
-        let mut smallest = values[0].min(values[1]).min(p(0.0));
+        let is_rejecting = |value: &f64| *value < significance;
+        if values.iter().any(is_rejecting) || is_rejecting(&p(0.0)) {
+            return true;
+        }
         for _ in 0..40 {
             if values[0] <= values[1] {
                 high = inner[1];
@@ -94,9 +96,11 @@ impl GaussianGuesses {
                 inner = [inner[1], low + RATIO * (high - low)];
                 values = [values[1], p(inner[1])];
             }
-            smallest = smallest.min(values[0]).min(values[1]);
+            if values.iter().any(is_rejecting) {
+                return true;
+            }
         }
-        smallest
+        false
     }
 }
 

@@ -66,22 +66,32 @@ fn accuracy_beyond(share: f64, mu: f64) -> UnitPoint {
     UnitPoint::from_logit(right - wrong)
 }
 
-/// The c ≥ 0 with Φ(μ/2 − c) + Φ(−μ/2 − c) = `share`.
+/// The c ≥ 0 with Φ(μ/2 − c) + Φ(−μ/2 − c) = `share`, by Newton's method on the logarithm of the sum,
+/// within the last bracket.
 pub(super) fn cut_of(share: f64, mu: f64) -> f64 {
-    let tail = |cut: f64| normal::normal_cdf(0.5 * mu - cut) + normal::normal_cdf(-0.5 * mu - cut);
+    let ln_share = math::ln(share);
     let (mut low, mut high) = (0.0, 0.5 * mu - normal::quantile(0.5 * share).min(0.0));
+    let mut cut = high;
     for _ in 0..100 {
+        let sides = [0.5 * mu - cut, -0.5 * mu - cut];
+        let tail = sides.map(normal::normal_cdf).iter().sum::<f64>();
+        let density = sides.map(normal::normal_pdf).iter().sum::<f64>();
+        if tail > share {
+            low = cut;
+        } else {
+            high = cut;
+        }
+        let step = (math::ln(tail) - ln_share) * tail / density;
+        let next = cut + step;
+        let is_inside = next > low && next < high;
         let middle = 0.5 * (low + high);
-        if middle <= low || middle >= high {
+        let last = cut;
+        cut = if is_inside { next } else { middle };
+        if (cut - last).abs() <= 4.0 * f64::EPSILON * (1.0 + cut) {
             break;
         }
-        if tail(middle) > share {
-            low = middle;
-        } else {
-            high = middle;
-        }
     }
-    0.5 * (low + high)
+    cut
 }
 
 /// ln(Φ(x)/Φ(−x)).
@@ -96,4 +106,25 @@ pub(super) fn accuracy(canaries: CanaryGame, guesses: u64, mu: f64) -> f64 {
         return normal::normal_cdf(0.5 * mu);
     }
     normal::normal_cdf(0.5 * mu - cut_of(share, mu)) / share
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_have_their_tail() {
+        for mu in [0.0, 1e-3, 1.0, 7.0, 60.0] {
+            for share in [1e-300, 1e-12, 0.1, 0.5, 0.9, 1.0 - 1e-9] {
+                let cut = cut_of(share, mu);
+                let sides = [0.5 * mu - cut, -0.5 * mu - cut];
+                let tail = sides.map(normal::normal_cdf).iter().sum::<f64>();
+                assert!(
+                    cut >= 0.0 && (tail / share - 1.0).abs() < 1e-11,
+                    "{mu} {share} {cut} {tail}"
+                );
+            }
+            assert!(cut_of(1.0, mu) < 1e-7 + 0.5 * mu, "{mu}");
+        }
+    }
 }
