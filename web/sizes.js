@@ -138,7 +138,7 @@ function pages() {
       13,
     ),
     row("search.json", [searched], 77),
-    row("app, first load", first, 147),
+    row("app, first load", first, 146),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { nothing } from "lit/html.js";
 import type { App } from "../app";
 
-/** A view that is loaded when it is first shown. */
+/** A view that is loaded, with the styles of such views, when it is first shown. */
 export function lazy(load: () => Promise<(app: App) => unknown>): (app: App) => unknown {
   let view: ((app: App) => unknown) | undefined;
   let isLoading = false;
@@ -9,8 +9,8 @@ export function lazy(load: () => Promise<(app: App) => unknown>): (app: App) => 
     if (view !== undefined) return view(app);
     if (!isLoading) {
       isLoading = true;
-      load().then(
-        (loaded) => {
+      Promise.all([import("../styles/views.css"), load()]).then(
+        ([, loaded]) => {
           view = loaded;
           app.redraw();
         },

@@ -8,7 +8,6 @@ import { nextTheme, themeName } from "../theme";
 import { auditPanel } from "./audit/panel";
 import { explore } from "./explore/explore";
 import { lazy } from "./lazy";
-import { meaning } from "./meaning";
 
 const VIEWS: Record<View, (app: App) => unknown> = {
   explore: (app) => explore(app, auditPanel(app)),
@@ -21,7 +20,7 @@ const VIEWS: Record<View, (app: App) => unknown> = {
   federated: lazy(async () => (await import("./federated/federated")).federated),
   synthetic: lazy(async () => (await import("./synthetic/synthetic")).synthetic),
   published: lazy(async () => (await import("./published/published")).published),
-  meaning,
+  meaning: lazy(async () => (await import("../meaning/meaning.html?mathml")).default),
 };
 
 /** The title of the window, different for each view. */
