@@ -73,7 +73,7 @@ mod written_files;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dpscope_core::audit::one_run::{CanaryScores, GuessRule, OneRunQuestion};
+use dpscope_core::audit::one_run::{CanaryError, CanaryScores, GuessRule, OneRunQuestion};
 use dpscope_formats::{Limits, read_npy};
 use dpscope_recorded::{CanaryFile, File};
 use dpscope_report::recomputed;
@@ -120,7 +120,8 @@ impl Folder {
     fn commit(&self, words: &str) {
         let limits = Limits::default();
         let bytes = self.read("canaries.npz");
-        let canaries = CanaryFile::read(&File { name: "canaries.npz", bytes: &bytes, limits: &limits });
+        let canaries =
+            CanaryFile::read(&File { name: "canaries.npz", bytes: &bytes, limits: &limits });
         let canaries = canaries.unwrap();
         let features = canaries.features();
         let features: Vec<_> = features.iter().map(|(name, of)| (*name, of.as_slice())).collect();
@@ -130,7 +131,8 @@ impl Folder {
             let (deltas, rule) = (&[1e-5], GuessRule::Most(5));
             let question = OneRunQuestion { deltas, significance: 0.05, rule, is_committed: true };
             let scores = CanaryScores::coins(&scores, &coins).unwrap();
-            scores.bounds(&question, &features, |place| place).is_ok()
+            let bounds = scores.bounds(&question, &features, |place| place);
+            !matches!(bounds, Err(CanaryError::DifferBefore { .. }))
         };
         loop {
             self.run(&format!("plan one-run --canaries canaries.npz --out plan {words}")).exits(0);

@@ -66,32 +66,38 @@ fn accuracy_beyond(share: f64, mu: f64) -> UnitPoint {
     UnitPoint::from_logit(right - wrong)
 }
 
-/// The c ≥ 0 with Φ(μ/2 − c) + Φ(−μ/2 − c) = `share`, by Newton's method on the logarithm of the sum,
-/// within the last bracket.
+/// The c ≥ 0 with Φ(μ/2 − c) + Φ(−μ/2 − c) = `share`, between neighbouring floats: bisection alone would end
+/// there, too, after four times as many values. Newton's method on the logarithm of the sum finds c up to
+/// rounding, where bisection starts.
 pub(super) fn cut_of(share: f64, mu: f64) -> f64 {
+    let sides = |cut: f64| [0.5 * mu - cut, -0.5 * mu - cut];
+    let tail = |cut: f64| sides(cut).map(normal::normal_cdf).iter().sum::<f64>();
+    let density = |cut: f64| sides(cut).map(normal::normal_pdf).iter().sum::<f64>();
+    let is_inside = |cut: f64, [low, high]: [f64; 2]| cut > low && cut < high;
+    let middle = |[low, high]: [f64; 2]| 0.5 * (low + high);
     let ln_share = math::ln(share);
-    let (mut low, mut high) = (0.0, 0.5 * mu - normal::quantile(0.5 * share).min(0.0));
-    let mut cut = high;
-    for _ in 0..100 {
-        let sides = [0.5 * mu - cut, -0.5 * mu - cut];
-        let tail = sides.map(normal::normal_cdf).iter().sum::<f64>();
-        let density = sides.map(normal::normal_pdf).iter().sum::<f64>();
-        if tail > share {
-            low = cut;
-        } else {
-            high = cut;
-        }
-        let step = (math::ln(tail) - ln_share) * tail / density;
-        let next = cut + step;
-        let is_inside = next > low && next < high;
-        let middle = 0.5 * (low + high);
-        let last = cut;
-        cut = if is_inside { next } else { middle };
-        if (cut - last).abs() <= 4.0 * f64::EPSILON * (1.0 + cut) {
+    let mut bracket = [0.0, 0.5 * mu - normal::quantile(0.5 * share).min(0.0)];
+    let mut cut = bracket[1];
+    for _ in 0..20 {
+        let above = tail(cut);
+        bracket[usize::from(above <= share)] = cut;
+        let next = cut + (math::ln(above) - ln_share) * above / density(cut);
+        let is_found = (next - cut).abs() <= 1e-9 * (1.0 + cut);
+        cut = if is_inside(next, bracket) { next } else { middle(bracket) };
+        if is_found {
             break;
         }
     }
-    cut
+    let rounding = 16.0 * f64::EPSILON * (1.0 + cut);
+    let mut ends = [cut - rounding, cut + rounding].into_iter();
+    for _ in 0..100 {
+        let cut = ends.next().filter(|&end| is_inside(end, bracket)).unwrap_or(middle(bracket));
+        if !is_inside(cut, bracket) {
+            break;
+        }
+        bracket[usize::from(tail(cut) <= share)] = cut;
+    }
+    middle(bracket)
 }
 
 /// ln(Φ(x)/Φ(−x)).
