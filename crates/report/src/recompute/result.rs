@@ -95,7 +95,7 @@ pub enum RecomputeError {
     #[error(
         "this is an error of dpscope, not a report: fix what its `message` says, then run the command again"
     )]
-    Failed,
+    ErrorDocument,
     /// A document of another kind or version.
     #[error("the schema is {found}, and this version reads {known}")]
     Schema {

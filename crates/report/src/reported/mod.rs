@@ -142,7 +142,7 @@ pub fn recomputed(report: &Value) -> Result<Recomputation, RecomputeError> {
         return Err(RecomputeError::NoReport);
     }
     if schema == ErrorReport::SCHEMA {
-        return Err(RecomputeError::Failed);
+        return Err(RecomputeError::ErrorDocument);
     }
     visit(schema, Compared(report, schema)).unwrap_or_else(|| {
         let found = schema.chars().take(80).collect();
