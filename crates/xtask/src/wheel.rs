@@ -25,7 +25,8 @@ Options:
                    checked, and not tested
 
 The wheel is in target/wheels. Each Python installs it in a new virtual environment with numpy and runs
-the examples of the documentation and crates/py/tests, which compare numbers with those of the program.
+the examples of the documentation and crates/py/tests, which compare numbers with those of the program;
+--dev runs the trainers of crates/cli/examples that need no more than numpy, too.
 ";
 
 /// What the tests import; these versions run on each Python from 3.10 on.
@@ -46,6 +47,19 @@ const FOR_WHEELS: [&str; 2] = ["maturin==1.16.0", "wheel==0.48.0"];
 /// The program, with the features that the package of Python brings: alone, most crates would be compiled
 /// a second time.
 pub(crate) const PROGRAM: [&str; 5] = ["--bins", "-p", "dpscope", "-p", "dpscope-py"];
+
+/// Not those that train for half a minute each.
+const EXAMPLES: [&str; 9] = [
+    "test",
+    "--workspace",
+    "--test",
+    "trainers",
+    "--",
+    "--skip",
+    "canaries_of_one",
+    "--skip",
+    "correct_runs",
+];
 
 /// The program inside of the wheel, where `crates/py/pyproject.toml` expects it.
 const DATA: &str = "crates/py/dpscope.data";
@@ -83,6 +97,7 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
         let newest = found.last().context("no Python")?;
         let newest = environment(newest, "python", &owned(&FOR_ALL_TESTS))?;
         test_folder(&newest, &folder)?;
+        test_examples(&newest)?;
         return check_types(&newest, &folder);
     }
     ensure!(targets.len() <= 1, "--target is given {} times; one at a time", targets.len());
@@ -121,6 +136,12 @@ fn test_folder(python: &Path, folder: &Path) -> Result<()> {
     let program = format!("dpscope{}", std::env::consts::EXE_SUFFIX);
     let program = target_folder().join("debug").join(program);
     succeed(tests(python).env("PYTHONPATH", folder).env("DPSCOPE_PROGRAM", program))
+}
+
+/// Runs the examples that need no more than numpy, by the tests of `cargo test --workspace`.
+fn test_examples(python: &Path) -> Result<()> {
+    let folder = python.parent().context("an interpreter without a folder")?;
+    succeed(cargo().args(EXAMPLES).env("PATH", with_folder(folder)?).env("REQUIRE_NUMPY", "1"))
 }
 
 fn owned(pins: &[&str]) -> Vec<String> {
