@@ -55,8 +55,8 @@ pub(super) fn output_sentence(finding: &Finding) -> Option<String> {
                 None => format!("{scaled}: check clip_norm and the recording"),
                 Some(noise) => format!(
                     "{scaled}, or only their noise has another standard deviation than stated, {} C; \
-                     these runs cannot distinguish the two: check the noise multiplier, clip_norm and the \
-                     recording",
+                     these runs cannot distinguish the two: check the noise multiplier, clip_norm, the \
+                     recording, and whether batches are drawn as stated",
                     with_limits(&noise, digits(&noise))
                 ),
             }
