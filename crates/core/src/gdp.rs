@@ -104,7 +104,7 @@ pub fn gdp_epsilon(gdp_mu: f64, delta: f64) -> Result<f64, GdpError> {
         return Ok(0.0);
     }
     let highest = gdp_mu * (0.5 * gdp_mu - normal::quantile(delta));
-    Ok(root(0.0, highest, highest, |epsilon| {
+    Ok(newton_in_bracket(0.0, highest, highest, |epsilon| {
         let profile = Profile::at(gdp_mu, epsilon);
         (profile.ln_delta - ln_delta, profile.epsilon_slope)
     }))
@@ -148,7 +148,7 @@ pub fn gdp_mu_for(epsilon: f64, delta: f64) -> Result<f64, GdpError> {
         highest *= 2.0;
     }
     let (low, high) = (math::ln(lowest) - 1e-9, math::ln(highest));
-    Ok(math::exp(root(low, high, low, |ln_mu| {
+    Ok(math::exp(newton_in_bracket(low, high, low, |ln_mu| {
         let profile = Profile::at(math::exp(ln_mu), epsilon);
         (profile.ln_delta - ln_delta, profile.ln_mu_slope)
     })))
@@ -243,7 +243,12 @@ fn difference_of_mills(a: f64, gdp_mu: f64) -> f64 {
 }
 
 /// Root of a monotone function, which returns (value, slope), by Newton's method inside a bracket.
-fn root(low: f64, high: f64, start: f64, f: impl Fn(f64) -> (f64, f64)) -> f64 {
+pub(crate) fn newton_in_bracket(
+    low: f64,
+    high: f64,
+    start: f64,
+    f: impl Fn(f64) -> (f64, f64),
+) -> f64 {
     let (mut low, mut high, mut x) = (low, high, start);
     let mut last_step = f64::INFINITY;
     for _ in 0..200 {

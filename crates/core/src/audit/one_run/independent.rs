@@ -1,6 +1,7 @@
 //! The published estimate that treats canaries as independent.
 
 use super::{CanaryGame, Guesses, OneRunError, check_significance};
+use crate::gdp::newton_in_bracket;
 use crate::math;
 use crate::special::quadrature::gauss_legendre_32;
 use crate::special::{BetaDistribution, Tail, UnitPoint, normal};
@@ -72,32 +73,25 @@ fn accuracy_beyond(share: f64, mu: f64) -> UnitPoint {
 pub(super) fn cut_of(share: f64, mu: f64) -> f64 {
     let sides = |cut: f64| [0.5 * mu - cut, -0.5 * mu - cut];
     let tail = |cut: f64| sides(cut).map(normal::normal_cdf).iter().sum::<f64>();
-    let density = |cut: f64| sides(cut).map(normal::normal_pdf).iter().sum::<f64>();
-    let is_inside = |cut: f64, [low, high]: [f64; 2]| cut > low && cut < high;
-    let middle = |[low, high]: [f64; 2]| 0.5 * (low + high);
+    let most = 0.5 * mu - normal::quantile(0.5 * share).min(0.0);
     let ln_share = math::ln(share);
-    let mut bracket = [0.0, 0.5 * mu - normal::quantile(0.5 * share).min(0.0)];
-    let mut cut = bracket[1];
-    for _ in 0..20 {
-        let above = tail(cut);
-        bracket[usize::from(above <= share)] = cut;
-        let next = cut + (math::ln(above) - ln_share) * above / density(cut);
-        let is_found = (next - cut).abs() <= 1e-9 * (1.0 + cut);
-        cut = if is_inside(next, bracket) { next } else { middle(bracket) };
-        if is_found {
-            break;
-        }
-    }
-    let rounding = 16.0 * f64::EPSILON * (1.0 + cut);
-    let mut ends = [cut - rounding, cut + rounding].into_iter();
+    let found = newton_in_bracket(0.0, most, most, |cut| {
+        let (above, density) = (tail(cut), sides(cut).map(normal::normal_pdf).iter().sum::<f64>());
+        (math::ln(above) - ln_share, -density / above)
+    });
+    let rounding = 16.0 * f64::EPSILON * (1.0 + found);
+    let mut ends = [found - rounding, found + rounding].into_iter();
+    let mut bracket = [0.0, most];
     for _ in 0..100 {
-        let cut = ends.next().filter(|&end| is_inside(end, bracket)).unwrap_or(middle(bracket));
-        if !is_inside(cut, bracket) {
+        let middle = 0.5 * (bracket[0] + bracket[1]);
+        let is_inside = |cut: &f64| *cut > bracket[0] && *cut < bracket[1];
+        let cut = ends.next().filter(is_inside).unwrap_or(middle);
+        if !is_inside(&cut) {
             break;
         }
         bracket[usize::from(tail(cut) <= share)] = cut;
     }
-    middle(bracket)
+    0.5 * (bracket[0] + bracket[1])
 }
 
 /// ln(Φ(x)/Φ(−x)).
