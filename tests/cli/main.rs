@@ -74,7 +74,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use dpscope_core::audit::one_run::{CanaryError, CanaryScores, GuessRule, OneRunQuestion};
-use dpscope_formats::{Limits, read_npy};
+use dpscope_formats::{Array, Limits, read_npy};
 use dpscope_recorded::{CanaryFile, File};
 use dpscope_report::recomputed;
 use dpscope_tests::cli::{CommandResult, run, run_with_input};
@@ -115,9 +115,9 @@ impl Folder {
         run_with_input(self.path(), words, input)
     }
 
-    /// Commits the coins of canaries.npz. An audit refuses coins that follow what is known of the
+    /// Commits coins of canaries.npz, and returns them. An audit refuses coins that follow what is known of the
     /// canaries, by chance once in 10⁴ draws; these are drawn again.
-    fn commit(&self, words: &str) {
+    fn commit(&self, words: &str) -> Array {
         let limits = Limits::default();
         let bytes = self.read("canaries.npz");
         let canaries =
@@ -136,9 +136,9 @@ impl Folder {
         };
         loop {
             self.run(&format!("plan one-run --canaries canaries.npz --out plan {words}")).exits(0);
-            let coins = read_npy(&self.read("plan/coins.npy"), &Limits::default()).unwrap();
+            let coins = read_npy(&self.read("plan/coins.npy"), &limits).unwrap();
             if coins.data().chunks(canaries.len()).all(is_independent) {
-                return;
+                return coins;
             }
             fs::remove_dir_all(self.at("plan")).unwrap();
         }

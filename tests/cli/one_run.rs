@@ -281,8 +281,7 @@ fn committed(words: &str) -> (Folder, Vec<f64>) {
     let make =
         "canaries make mislabelled --data records.npz --count 200 --out canaries.npz --seed 1";
     folder.run(make).exits(0);
-    folder.commit(words);
-    let coins = coins_of(&folder);
+    let coins = folder.commit(words).into_data();
     (folder, coins)
 }
 

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use dpscope::{Call, CallResult, ErrorReport};
 use dpscope_core::audit::one_shot::CosineNull;
-use dpscope_formats::{Array, Limits, read_npy, write_npz};
+use dpscope_formats::{Array, Limits, write_npz};
 use dpscope_recorded::{
     CommittedFederatedPlan, FederatedPlanFiles, FederatedSettings, File, model_scores,
 };
@@ -98,8 +98,7 @@ fn planned(words: &str) -> Folder {
     let inputs = (0..480).map(|i| f64::from(i * 7919 % 997)).collect();
     let inputs = Array::new(vec![240, 2], inputs).unwrap();
     folder.write("canaries.npz", write_npz(&[("inputs", &inputs)]).unwrap());
-    folder.commit(words);
-    let coins = read_npy(&folder.read("plan/coins.npy"), &Limits::default()).unwrap();
+    let coins = folder.commit(words);
     let mut draws = Draws::new(3);
     for (run, coins) in coins.data().chunks(240).enumerate() {
         let scores: Vec<f64> = coins.iter().map(|coin| 2.0 * coin + draws.normal()).collect();

@@ -48,7 +48,7 @@ const FOR_WHEELS: [&str; 2] = ["maturin==1.16.0", "wheel==0.48.0"];
 /// a second time.
 pub(crate) const PROGRAM: [&str; 5] = ["--bins", "-p", "dpscope", "-p", "dpscope-py"];
 
-/// Not those that train for half a minute each.
+/// Tests of the trainers in `crates/cli/examples`, but for those that train for half a minute each.
 const EXAMPLES: [&str; 9] = [
     "test",
     "--workspace",
