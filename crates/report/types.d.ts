@@ -530,7 +530,7 @@ export interface CheckReport {
   accounting: AssumedAccounting;
   /** What the report says, in the form that all kinds have in common. */
   answer: Answer;
-  /** The claim and what is known of it. */
+  /** The claim, or δ and adjacency where nothing is claimed, and what is known of it. */
   claim: CheckedClaim;
   /** The most severe first. */
   findings: TrainingFindingRecord[];
@@ -563,27 +563,27 @@ export interface CheckReport {
 /** What is proven about the claim of a described training. */
 export type CheckVerdict = "refuted" | "holds-as-described" | "inconclusive";
 
-/** A claim with its verdict. */
+/** A claim with its verdict, or what ε was asked for. */
 export interface CheckedClaim {
-  /** The neighbouring relation. */
+  /** What neighbouring data sets differ in. */
   adjacency: Adjacency;
-  /** Claimed δ, in [0, 1). */
+  /** Privacy parameter δ. */
   delta: number;
-  /** Claimed ε, at least 0, in nats. */
-  epsilon: number;
-  /** How adjacencies were compared. */
-  note: string;
-  /** What the verdict means, and what not. */
+  /** Claimed ε. */
+  epsilon?: number;
+  /** How the adjacencies of claim and bounds were compared. */
+  note?: string;
+  /** What the verdict or the bounds mean, and what not. */
   says: string;
-  /** What is proven of the claim. */
-  verdict: CheckVerdict;
+  /** What is proven of the claim, if there is one. */
+  verdict?: CheckVerdict;
 }
 
 /** The check of a training while it is described: the report without its answer. */
 export interface CheckedTraining {
   /** What the accountant assumed. */
   accounting: AssumedAccounting;
-  /** The claim and what is known of it. */
+  /** The claim, or δ and adjacency where nothing is claimed, and what is known of it. */
   claim: CheckedClaim;
   /** The most severe first. */
   findings: TrainingFindingRecord[];
@@ -621,7 +621,7 @@ export interface ClaimRecord {
   delta: number;
   /** Claimed ε, at least 0, in nats. */
   epsilon: number;
-  /** Why a zero-out pair speaks about the claim's adjacency. */
+  /** How the audit speaks about the claim's adjacency. */
   note: string;
   /** What the verdict means. */
   says: string;
@@ -645,6 +645,11 @@ export interface ClaimedTraining {
   noise_multiplier: number;
   /** Steps of a further, incomplete epoch; none if the run is a number of whole epochs. */
   partial_epoch_steps?: number;
+  /**
+   * Proven of the training from below under zero-out adjacency, at the δ of the claim on ε or else the
+   * first; none where nothing is proven.
+   */
+  proven?: Accounted;
   /** How batches are drawn. */
   sampler: SamplerKind;
   /** Sampling rate q if each step is drawn anew, k/T if a record is used k times per epoch; 1/T if `None`. */
@@ -653,8 +658,8 @@ export interface ClaimedTraining {
   says: string;
   /** Steps per epoch, T. */
   steps: number;
-  /** What the guesses show. */
-  test: CurveTest;
+  /** What the guesses show; none if their number was not fixed, which a test of the curve needs. */
+  test?: CurveTest;
 }
 
 /** Areas of one classifier. */
@@ -1663,6 +1668,10 @@ export interface ListedFinding {
 
 /** A value of ε at δ. */
 export interface ListedValue {
+  /** What the neighbouring data sets of an audit differ in. */
+  adjacency?: Adjacency;
+  /** The largest ε that an audit of this size could have shown, where it is known. */
+  ceiling?: number;
   /** Privacy parameter δ. */
   delta: number;
   /** ε, nats. */
@@ -1916,22 +1925,6 @@ export interface OneRunBound {
   steinke_epsilon: number;
 }
 
-/** A claim and the verdict of the audit. */
-export interface OneRunClaim {
-  /** The neighbouring relation. */
-  adjacency: Adjacency;
-  /** Claimed δ, in [0, 1). */
-  delta: number;
-  /** Claimed ε, at least 0, in nats. */
-  epsilon: number;
-  /** How the canaries speak about the claim's adjacency. */
-  note: string;
-  /** What the verdict means. */
-  says: string;
-  /** Whether it is refuted, and why. */
-  verdict: ClaimVerdict;
-}
-
 /** How canaries were included and guessed. */
 export interface OneRunDesign {
   /** What the bound certifies. */
@@ -1983,6 +1976,14 @@ export type OneRunFindingRecord = {
     canaries: number;
     /** NaN scores. */
     count: number;
+  };
+} | {
+  code: "noise_missing";
+  data: {
+    /** Number of these steps. */
+    skipped_steps: number;
+    /** Steps of all runs. */
+    steps: number;
   };
 } | {
   code: "repeated_scores";
@@ -2254,7 +2255,7 @@ export interface OneRunReport {
   /** ε for each δ. */
   bounds: OneRunBound[];
   /** The claim that was tested. */
-  claim: OneRunClaim | null;
+  claim: ClaimRecord | null;
   /** The training that was tested as a whole; none where none was described. */
   claimed_training?: ClaimedTraining;
   /** How the canaries were included and guessed. */
@@ -2282,6 +2283,8 @@ export interface OneRunReport {
   input?: unknown;
   /** Whether the values of ε have coverage. */
   kind: OutcomeKind;
+  /** How scores follow from projections of the releases; none where scores were read. */
+  projections?: ProjectionsRecord;
   /** Correct guesses among the first of the ranking. */
   ranking: RankingStep[];
   /** Trainings of the plan; none where it allows one. */
@@ -2462,7 +2465,7 @@ export interface OneShotReport {
    */
   ceiling: number | null;
   /** The claim that was tested. */
-  claim: OneRunClaim | null;
+  claim: ClaimRecord | null;
   /** The canary that decides the bound on ε for any training algorithm; none where it is 0. */
   deciding?: RankedCanary;
   /** δ of the statement. */
@@ -2964,6 +2967,31 @@ export type PrefixObjective = "mean" | "largest";
 /** Whose participation two neighbouring data sets differ in. */
 export type PrivacyUnit = "record" | "user";
 
+/** What the projections of one run say. */
+export interface ProjectedRunRecord {
+  /**
+   * Median over the steps of the standard deviation of the noise, in clip norms: an estimate; none
+   * without noise.
+   */
+  noise_estimate: number | null;
+  /** Steps without noise, which calibrated scores leave out. */
+  skipped_steps: number;
+  /** Steps of the run. */
+  steps: number;
+}
+
+/** Scores from projections of the releases on the canaries' directions. */
+export interface ProjectionsRecord {
+  /** The stated noise multiplier; none where none was stated. */
+  noise_multiplier: number | null;
+  /** What the projections of each run say. */
+  runs: ProjectedRunRecord[];
+  /** Probability that a step uses a record. */
+  sampling_rate: number;
+  /** How a score follows from the projections of all steps. */
+  score: ScoreMethod;
+}
+
 /** What is bounded or estimated. */
 export type Quantity = "epsilon" | "gdp_mu";
 
@@ -3349,6 +3377,17 @@ export interface ScoreBin {
   to: number;
 }
 
+/** How the score of a canary follows from its projections a₁ … a_T on the releases of all steps. */
+export type ScoreMethod = {
+  method: "calibrated";
+} | {
+  method: "stated";
+  /** Standard deviation σ of the noise, in clip norms. */
+  noise_multiplier: number;
+} | {
+  method: "sum";
+};
+
 /** Logistic regression of the world on the score. */
 export interface ScoreSlope {
   /** Number of bins with scores; of scores where they have no bins. */
@@ -3476,6 +3515,8 @@ export type TestKind = "claim" | "limit" | "training";
 
 /** A claim or a limit that was tested. */
 export interface TestedClaim {
+  /** The ε that is claimed, or the largest acceptable one; none for a training as a whole. */
+  epsilon: number | null;
   /** What it is. */
   kind: TestKind;
   /** Its numbers. */
@@ -3573,7 +3614,7 @@ export interface TrainingDescription {
   batch_size?: number;
   /** Records in the shuffle buffer (partial-shuffle and sliding-buffer only). */
   buffer_examples?: number;
-  /** Claimed epsilon. */
+  /** Claimed epsilon; without one, the check bounds epsilon. */
   claim?: number;
   /** Adjacency of the claim [default: add-remove]. */
   claim_adjacency?: Adjacency;
@@ -3581,7 +3622,7 @@ export interface TrainingDescription {
   clip_norm?: number;
   /** Records in the training data. */
   dataset_size?: number;
-  /** Claimed delta. */
+  /** Claimed delta [default: 1e-5 without a claim]. */
   delta?: number;
   /** Whether the loader drops an incomplete last batch. */
   drop_last?: boolean;

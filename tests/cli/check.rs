@@ -401,3 +401,24 @@ fn bad_options_are_rejected() {
     dpscope(&format!("{} --drop-last true", words(&[]))).refuses(2, &["write --drop-last=true"]);
     dpscope("check").refuses(2, &["--dataset-size is missing; add it"]);
 }
+
+#[test]
+fn without_a_claim_epsilon_is_bounded() {
+    let training = "check --dataset-size 60000 --batch-size 256 --epochs 20 --noise-multiplier 0.8";
+    let folder = Folder::new();
+    let words = format!("{training} --loader poisson --json --report page.html");
+    let report = folder.run(&words).exits(0).json();
+    let values = report["answer"]["values"].as_array().unwrap();
+    let [lower, upper] = [0, 1].map(|at| values[at]["epsilon"].as_f64().unwrap());
+    assert!(2.59 < lower && lower < upper && upper < 2.61, "{lower} {upper}");
+    assert_eq!(report["answer"]["tests"], serde_json::json!([]));
+    assert_eq!(report["claim"]["delta"], 1e-5);
+    assert!(report["claim"].get("epsilon").is_none() && report["claim"].get("verdict").is_none());
+    folder.run("recompute page.html").exits(0);
+    let text = folder.run(&format!("{training} --loader shuffle")).exits(0).stdout;
+    assert!(text.starts_with("ε ≥ 20.95"), "{text}");
+    // δ of a claim is never assumed
+    folder
+        .run(&format!("{training} --claim 3 --loader poisson"))
+        .refuses(2, &["--delta is missing"]);
+}

@@ -179,6 +179,17 @@ fn unknown_parts_are_refused_with_their_path() {
         (&FLOWER.replace("Fixed", "Wrong"), &["$.strategy: unknown strategy"]),
         (&FLOWER.replace("= 1000", "= 10"), &["more than the 10 clients"]),
         ("{\"epsilon\": 1}", &["$: it is none of a DpEvent tree"]),
+        (
+            r#"["dp_accounting.dp_event", "GaussianDpEvent", 1.0]"#,
+            &["$: a named tuple has lost the names of its fields; save the event"],
+        ),
+        (
+            r#"{"module": {}, "privacy_accountant_state_dict": {"history": [[1, 0.1, 5]]}}"#,
+            &[
+                "$.privacy_accountant_state_dict: this field has the history",
+                "save this field alone",
+            ],
+        ),
         ("{'type': 1}", &["not valid JSON"]),
         ("", &["$: it is none of"]),
         ("{", &["not valid JSON"]),
@@ -189,6 +200,10 @@ fn unknown_parts_are_refused_with_their_path() {
     import(&deep, "--delta 1e-5").refuses(2, &["record: $"]);
     let wide = format!("[{}]", vec!["[1, 0.1, 1]"; 20_000].join(","));
     import(&wide, "--delta 1e-5").refuses(2, &["more than the limit of 50000"]);
+    let phases: Vec<String> =
+        (0..65).map(|at| format!("[{}, 0.1, 1]", 1.0 + f64::from(at))).collect();
+    import(&format!("[{}]", phases.join(",")), "--delta 1e-5")
+        .refuses(2, &["the number of phases is 65", "join neighbouring ones"]);
     import(&"#".repeat((1 << 20) + 1), "--delta 1e-5").refuses(2, &["larger than the limit"]);
 }
 
@@ -242,7 +257,9 @@ fn accountants_of_opacus_are_known() {
 
 #[test]
 fn options_without_effect_are_refused() {
-    import(EVENT, "").refuses(2, &["delta is missing"]);
+    // δ of a claim is never assumed
+    import(EVENT, "--claim 3").refuses(2, &["delta is missing"]);
+    import(EVENT, "").exits(0);
     import(EVENT, "--delta 1e-5 --epochs 3").refuses(2, &["pass --loader"]);
     import(EVENT, "--delta 1e-5 --statement plain").refuses(2, &["--statement has no effect"]);
     import(EVENT, "--delta 1e-5 --claim=-1").refuses(2, &["--claim", "`-1`"]);

@@ -488,7 +488,7 @@ fn bad_input_is_refused_with_its_place_and_remedy() {
         ("--scores cube.npy --coins coins.npy", &["cube.npy", "(queries, canaries)"]),
         ("--scores halves.npy --coins coins.npy", &["all 50 scores are equal"]),
         ("--scores nan.npy --coins coins.npy", &["1 of 50 scores are NaN", "index 7"]),
-        ("--scores infinite.npy --coins coins.npy", &["index 7 is infinite"]),
+        ("--scores infinite.npy --coins coins.npy", &["index 7 is infinite", "replace infinities"]),
         ("--scores scores.npy --coins coins.npy --guesses 51", &["--guesses = 51", "1 … 50"]),
         ("--scores scores.npy --coins coins.npy --sets short.npy", &["49 set numbers"]),
         ("--scores scores.npy --coins coins.npy --canaries 51", &["--canaries", "51 canaries"]),

@@ -68,6 +68,30 @@ fn a_training_is_refuted_by_its_own_curve() {
 }
 
 #[test]
+fn theory_of_the_claimed_training_comes_first() {
+    let shuffled = "--noise-multiplier 0.8 --steps 100 --epochs 10 --sampler shuffle";
+    let words = format!("audit one-run --canaries 1000 --guesses 100 --correct 60 {shuffled}");
+    let run = dpscope(&format!("{words} --claim 2"));
+    let first = run.exits(3).stdout.lines().next().unwrap_or_default().to_owned();
+    assert!(first.starts_with("Theory proves ε ≥ 17.56"), "{first}");
+    let report = dpscope(&format!("{words} --claim 18 --json")).exits(6).json();
+    assert!(number(&report, "/claimed_training/proven/epsilon") < 18.0, "{report:#}");
+    // a pair of a record and nothing says nothing about replacing a record
+    let replaced = format!("{words} --pairs --claim 2 --claim-adjacency replace --json");
+    let report = dpscope(&replaced).exits(0).json();
+    assert_eq!(text(&report, "/claim/verdict/outcome"), "not-refuted", "{report:#}");
+    // nothing has to be fixed for what is proven
+    let (coins, scores) = canaries(200, 0.0, 1);
+    let folder = Folder::new();
+    folder.write("coins.npy", npy_f8(&[200], &coins));
+    folder.write("scores.npy", npy_f8(&[200], &scores));
+    let words = format!("audit one-run --scores scores.npy --coins coins.npy {shuffled} --claim 2");
+    let report = folder.run(&format!("{words} --independent-coins --json")).exits(3).json();
+    assert_eq!(text(&report, "/claim/verdict/reason"), "proven_lower_bound", "{report:#}");
+    assert!(report.pointer("/claimed_training/test").is_none(), "{report:#}");
+}
+
+#[test]
 fn a_claimed_training_needs_a_fixed_number_of_guesses() {
     let (coins, scores) = canaries(200, 1.0, 1);
     let folder = Folder::new();

@@ -5,6 +5,7 @@ use dpscope_tests::cli::text;
 use serde_json::Value;
 
 use crate::Folder;
+use crate::one_run::canaries;
 use crate::trainer::npy_f8;
 
 fn audited(folder: &Folder, files: &str, claim: &str) -> Value {
@@ -119,7 +120,7 @@ fn a_claim_above_the_ceiling_is_not_tested() {
 fn a_table_in_place_of_scores_is_named() {
     let folder = Folder::new();
     let rows =
-        (0..50).fold("id,score\n".to_owned(), |rows, row| rows + &format!("{row},0.{row}\n"));
+        (0..50).fold("id,value\n".to_owned(), |rows, row| rows + &format!("{row},0.{row}\n"));
     folder.write("scores.csv", rows);
     folder.write("coins.npy", npy_f8(&[50], &[1.0; 50]));
     let words = "audit one-run --scores scores.csv --coins coins.npy";
@@ -155,4 +156,28 @@ fn refusals_of_pairs_say_why_there_are_pairs() {
     folder.run(&format!("{zero_out} --independent-coins")).exits(0);
     let plan = "audit one-run --scores scores.npy --plan plan --independent-coins";
     folder.run(plan).refuses(2, &["--independent-coins"]);
+}
+
+#[test]
+fn columns_of_other_tools_are_found_by_their_names() {
+    let (coins, scores) = canaries(50, 1.0, 10);
+    let folder = written(&scores, &coins);
+    let rows = coins.iter().zip(&scores).enumerate();
+    let rows = rows.map(|(index, (coin, score))| format!("{index},{score},{coin}\n"));
+    folder.write("both.csv", ",score,member\n".to_owned() + &rows.collect::<String>());
+    let found = folder.run("audit one-run --scores both.csv --coins both.csv --json").json();
+    let expected = folder.run(&format!("audit one-run {FILES} --json")).json();
+    assert_eq!((&found["bounds"], &found["auc"]), (&expected["bounds"], &expected["auc"]));
+
+    // coins that follow the order of a file were not drawn, unless the file is a list of two kinds
+    let mut order: Vec<usize> = (0..50).collect();
+    order.sort_by(|&one, &other| coins[other].total_cmp(&coins[one]));
+    for (name, numbers) in [("sorted_coins.npy", &coins), ("sorted.npy", &scores)] {
+        let sorted: Vec<f64> = order.iter().map(|&it| numbers[it]).collect();
+        folder.write(name, npy_f8(&[50], &sorted));
+    }
+    folder.run("audit one-run --scores sorted.npy --coins sorted_coins.npy").refuses(
+        2,
+        &["their place in the file", "in the order that they had when the coins were drawn"],
+    );
 }

@@ -135,6 +135,25 @@ fn all_formats_yield_the_same_result() {
     assert_ne!(audit(&format!("{} {options}", two("_flat.npy"))), reference);
 }
 
+/// What is proven of a description says nothing about outputs that contradict it.
+#[test]
+fn theory_decides_unless_the_outputs_contradict_the_description() {
+    let trainer = Trainer { epochs: 2, ..Trainer::SHUFFLE };
+    let folder = recorded(&trainer, 400, 3);
+    let words = |trainer: &Trainer| {
+        let files = "--target in.npy --zero-out out.npy";
+        format!("audit outputs {files} {} --seed 5 --claim 5 --json", trainer.words())
+    };
+    let report = folder.run(&words(&trainer)).exits(3).json();
+    assert_eq!(text(&report, "/claim/verdict/reason"), "proven_lower_bound");
+    assert!(number(&report, "/theory/lower/epsilon") > 5.0);
+    let less_noise = Trainer { noise_multiplier: 0.6 * trainer.noise_multiplier, ..trainer };
+    let report = folder.run(&words(&less_noise)).json();
+    assert!(number(&report, "/theory/lower/epsilon") > 5.0);
+    assert_eq!(text(&report, "/findings/0/code"), "noise_above_stated", "{report:#}");
+    assert_ne!(text(&report, "/claim/verdict/outcome"), "refuted");
+}
+
 #[test]
 fn means_are_rescaled_to_sums() {
     let trainer = Trainer::SHUFFLE;

@@ -282,6 +282,7 @@ pub(crate) fn documents_of_commands() -> Vec<(&'static str, String)> {
         ("canaries", "canaries verify canaries.npz".to_owned()),
         ("plan", "plan bgm --epsilon 9".to_owned()),
         ("one_run", CLAIMED_TRAINING.to_owned()),
+        ("split", format!("{} --claim 2 --fail-above 3", crate::split::COUNTS)),
         ("canary_optimisation", OPTIMISED.to_owned()),
         ("plan", format!("plan --observations 1e4 --seed 1 {training}")),
         ("devices", "devices".to_owned()),

@@ -20,6 +20,7 @@ mod planning;
 mod pure_dp;
 mod saturation;
 mod small_audits;
+mod split;
 mod stopping;
 mod tightness;
 mod truncated_poisson;

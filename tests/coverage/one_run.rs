@@ -1,8 +1,8 @@
 //! Bounds of one run under the mechanisms that are hardest for them, and procedures that fail there.
 
 use dpscope_core::audit::one_run::{
-    CanaryGame, FixedSize, GaussianGuesses, GuessEvidence, GuessRecord, Guesses, KnownSides,
-    Ranking, independent_canaries_mu, ranking_sizes,
+    CanaryGame, FixedSize, GaussianGuesses, GuessEvidence, GuessRecord, Guesses, IndependentGame,
+    KnownSides, Ranking, independent_canaries_mu, independent_mu, ranking_sizes,
 };
 use dpscope_core::math;
 use dpscope_tests::{Draws, Table};
@@ -501,4 +501,31 @@ fn halves_of_an_odd_number_are_covered() {
     assert!(allowing <= SIGNIFICANCE, "{allowing}");
     let coins = size(from(&|evidence| evidence));
     assert!(coins > SIGNIFICANCE, "the coin game passed: {coins}");
+}
+
+/// Two canaries and an output that says nothing: guessing each by the coin of the other is right on both with
+/// chance ½, where blocks in which only unrevealed coins count are right with ¼.
+#[test]
+fn cross_fitting_both_ways_does_not_cover() {
+    for (epsilon, both_right) in [(0.0, 0.5), (1.0, accuracy(1.0))] {
+        let limit = guesses(2, 2, 2).adaptive_p_value(epsilon, 0.0).unwrap();
+        assert!((limit - accuracy(epsilon) * accuracy(epsilon)).abs() < 1e-12);
+        assert!(both_right > limit, "{epsilon}: {both_right} within {limit}");
+    }
+}
+
+/// With chance π all coins are released by randomised response with 1.6, else nothing: 1-GDP for each coin, and
+/// refuted at μ = 1 in 26 % of runs by pairs, since canaries depend on each other.
+#[test]
+fn pairs_need_independence() {
+    let (pairs, chance) = (200, 0.334_783_279_730_540_44);
+    let mu =
+        |correct| independent_mu(IndependentGame::Pairs, pairs, correct, SIGNIFICANCE).unwrap();
+    let from = rejected_from(pairs, |correct| mu(correct) > 1.0);
+    assert_eq!(from, 163);
+    // the order is right if both bits are, and by a coin if one is
+    let leaked = BinomialDistribution::new(pairs, accuracy(1.6)).at_least(from);
+    let silent = BinomialDistribution::new(pairs, 0.5).at_least(from);
+    let size = chance * leaked + (1.0 - chance) * silent;
+    assert!((size - 0.258_701_466).abs() < 1e-6, "{size}");
 }

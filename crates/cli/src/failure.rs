@@ -215,6 +215,7 @@ pub(crate) fn option(field: &str) -> String {
         "steps_per_epoch" => "steps",
         "draws" => "observations",
         "target_slot" => "target-step",
+        "phases" => return "the number of phases".to_owned(), // of a record
         name => return format!("--{}", name.replace('_', "-")),
     };
     format!("--{name}")

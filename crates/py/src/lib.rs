@@ -4,6 +4,8 @@
 //! sees Ctrl-C, reports progress and calls functions of the user; where one of these raises an exception,
 //! the command is stopped. A generator may raise an `Exception`: its run has failed.
 
+mod scores;
+
 use pyo3::pymodule;
 
 #[pymodule(name = "_native")]
@@ -22,6 +24,9 @@ mod native {
     use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError, PyValueError};
     use pyo3::prelude::*;
     use pyo3::types::{PyBytes, PyDict};
+
+    #[pymodule_export]
+    use crate::scores::CalibratedScores;
 
     create_exception!(dpscope, DpscopeError, PyValueError, "Input that the program refuses.");
 
@@ -76,6 +81,39 @@ mod native {
     #[pyfunction]
     fn option_table() -> PyResult<String> {
         dpscope::option_table().map_err(|error| PyRuntimeError::new_err(error.to_string()))
+    }
+
+    /// Findings about a training from a record of its first steps; both are JSON documents.
+    #[pyfunction]
+    fn check_step(py: Python<'_>, record: String) -> PyResult<String> {
+        py.detach(|| dpscope::check_step(&record)).map_err(exception)
+    }
+
+    /// What batches show of the sampler that drew them, as a JSON document.
+    ///
+    /// `records` are the record numbers of all batches, `batch_sizes` their numbers of records and
+    /// `batches_per_epoch` those of batches, as 32-bit numbers in little-endian order. `repeated` says
+    /// whether a second loader of the same function drew the same batches.
+    #[pyfunction]
+    #[pyo3(signature = (records, batch_sizes, batches_per_epoch, dataset_size, rate=None, repeated=None))]
+    fn check_loader(
+        py: Python<'_>,
+        records: &[u8],
+        batch_sizes: &[u8],
+        batches_per_epoch: &[u8],
+        dataset_size: u64,
+        rate: Option<f64>,
+        repeated: Option<bool>,
+    ) -> PyResult<String> {
+        let numbers = |bytes: &[u8]| -> Vec<u32> {
+            let (whole, _) = bytes.as_chunks();
+            whole.iter().map(|number| u32::from_le_bytes(*number)).collect()
+        };
+        let check = || {
+            let [records, sizes, batches] = [records, batch_sizes, batches_per_epoch].map(numbers);
+            dpscope::check_loader(&records, &sizes, &batches, dataset_size, rate, repeated)
+        };
+        py.detach(check).map_err(exception)
     }
 
     /// Most bytes of an array, by the memory that is available.

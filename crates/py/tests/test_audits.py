@@ -60,7 +60,9 @@ def test_outputs_equal_those_of_the_program(dpscope_json):
         target, zero_out, noise_multiplier=1.0, threat_model="partially-informed"
     )
     assert stable(audit.report()) == stable(expected)
-    assert audit.findings == expected["findings"] != []
+    assert [found["data"] for found in audit.findings] == expected["findings"] != []
+    severities = {"refutes", "warning", "note"}
+    assert all(found["code"] and found["severity"] in severities for found in audit.findings)
     of_file = dpscope.audit_outputs("runs.npz", threat_model="partially-informed")
     assert of_file.report()["input"] == expected["input"]
 
@@ -190,7 +192,8 @@ def test_curves_are_drawn_on_axes(scores):
     counts = dpscope.audit_one_run(canaries=1000, guesses=100, correct=95)
     with pytest.raises(dpscope.DpscopeError, match="ax"):
         counts.plot(axes)
-    assert counts._repr_html_() == f"<p>{counts.headline}</p>"
+    assert counts._repr_html_().startswith(f"<p><b>{counts.headline}</b></p><table>")
+    assert "<svg" not in counts._repr_html_()
 
 
 def test_matplotlib_draws(scores):
@@ -200,12 +203,22 @@ def test_matplotlib_draws(scores):
     assert len(axes.lines) >= 3 and axes.get_xlabel() == "false positive rate"
 
 
+def unwrapped(result):
+    """The text of a result without line breaks."""
+    return " ".join(str(result).split())
+
+
 def test_verdicts_on_other_claims(scores):
     audit = dpscope.audit_scores(*scores, claim=0.1)
     assert audit.verdict().outcome == "refuted"
     assert audit.verdict(claim=4).outcome == "not-refuted"
     assert audit.verdict(claim=50).outcome == "inconclusive"
-    assert str(audit.verdict()) in str(audit) and "refuted" in repr(audit)
+    assert str(audit.verdict()) in unwrapped(audit) and "refuted" in repr(audit)
+    assert (audit.claim, audit.delta, audit.adjacency) == (0.1, 1e-5, "zero-out")
+    assert float(audit) == audit.epsilon < audit.ceiling and audit.confidence == 0.95
+    phases = [(1.0, 0.01, 200)]
+    assert audit.verdict(claim=phases).outcome == audit.verdict(claim=0.9125).outcome == "refuted"
+    assert dpscope.audit_scores(*scores, claim=phases).claim == dpscope.check(phases).upper
     limited = dpscope.audit_scores(*scores, claim=4, fail_above=0.1)
     assert limited.report()["verdict"]["outcome"] == "refuted"
     assert limited.verdict().outcome == "not-refuted"

@@ -149,3 +149,35 @@ def test_documents_of_plans_are_copies():
     plan.rows.clear()
     plan.report().clear()
     assert stable(plan.report())["delta"] == 1e-5 and plan.rows
+
+
+def test_a_plan_has_its_coins_and_audits_by_canary(tmp_path):
+    records = {"inputs": np.random.default_rng(0).normal(size=(500, 3)), "labels": np.arange(500) % 2}
+    canaries = dpscope.make_canaries("random", data=records, count=200, out=tmp_path / "canaries.npz")
+    plan = dpscope.plan_one_run(canaries=canaries.file, guesses=20, out=tmp_path / "plan")
+    assert plan.coins.dtype == bool and plan.coins.shape == (200,)
+    assert plan.included.tolist() == np.flatnonzero(plan.coins).tolist()
+    scores = 4.0 * plan.coins + np.random.default_rng(1).normal(size=200)
+    options = {"canaries": canaries.file, "base_data": None}
+    with pytest.raises(ValueError, match="canary 1, and 199 in all"):
+        plan.audit({0: 1.0}, **options)
+    with pytest.raises(ValueError, match="canary 200; the plan has those from 0 to 199"):
+        plan.audit(dict(enumerate([*scores, 0.0])), **options)
+    backwards = dict(reversed(list(enumerate(scores))))
+    audit = plan.audit(backwards, claim=1.0, **options)
+    assert audit.kind == "bound" and audit.epsilon > 1 and audit.adjacency == "add-remove"
+    with pytest.raises(dpscope.DpscopeError, match="pass out"):
+        dpscope.plan_one_run(canaries=100, mu=1).coins
+
+
+def test_scores_of_two_kinds_need_no_coins():
+    random = np.random.default_rng(2)
+    included, excluded = random.normal(3, 1, 90), random.normal(0, 1, 110)
+    options = {"guesses": 20, "independent_coins": True}
+    audit = dpscope.audit_one_run(included=included, excluded=excluded, **options)
+    assert audit.kind == "bound" and audit.epsilon > 1
+    swapped = dpscope.audit_one_run(included=excluded, excluded=included, **options)
+    assert swapped.epsilon == 0
+    for wrong in ({"included": included}, {"included": included, "excluded": excluded, "coins": [1]}):
+        with pytest.raises(TypeError, match="included and excluded"):
+            dpscope.audit_one_run(**wrong)

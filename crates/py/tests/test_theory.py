@@ -1,5 +1,8 @@
 """Accounting equals that of the program to the last bit."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 from conftest import stable
 
@@ -44,7 +47,7 @@ def test_comparisons_equal_those_of_the_program(dpscope_json):
     assert found.verdict().outcome == expected["claim"]["verdict"]
     assert "poisson" in found._repr_html_()
     with pytest.raises(dpscope.DpscopeError, match="expected one of poisson"):
-        found.epsilon("nothing")
+        found.value("nothing")
 
 
 def test_checks_equal_those_of_the_program(dpscope_json):
@@ -70,7 +73,7 @@ def test_records_of_other_accountants_are_read(dpscope_json, tmp_path):
     expected = dpscope_json("check --import history.json --claim 2 --delta 1e-5")
     found = dpscope.check(import_="history.json", claim=2, delta=1e-5)
     assert found.report() == expected
-    assert found.verdict().outcome == "holds-as-described" and found.headline == expected["says"]
+    assert found.verdict().outcome == "holds-as-described" and found.headline == expected["answer"]["headline"]
     assert found.lower < found.upper < 2 and found.findings == []
     with pytest.raises(dpscope.DpscopeError, match="pass claim"):
         dpscope.check(import_="history.json", delta=1e-5).verdict()
@@ -83,7 +86,7 @@ def test_correlated_noise_equals_that_of_the_program(dpscope_json, strategy):
     expected = dpscope_json(f"{line} --noise-multiplier 2 --participant-steps 3,13")
     found = dpscope.bound_matrix(**options, noise_multiplier=2, participant_steps=[3, 13])
     assert found.report() == expected
-    assert found.epsilon("tree") == next(
+    assert found.value("tree") == next(
         row["value"]["epsilon"] for row in expected["strategies"] if row["strategy"] == "tree"
     )
     least = dpscope.calibrate_matrix(**options, epsilon=3)
@@ -91,9 +94,9 @@ def test_correlated_noise_equals_that_of_the_program(dpscope_json, strategy):
     assert "<table>" in least._repr_html_()
     if strategy == "all":
         with pytest.raises(dpscope.DpscopeError, match="pass strategy"):
-            found.epsilon()
+            found.value()
     with pytest.raises(dpscope.DpscopeError, match="expected one of"):
-        found.epsilon("nothing")
+        found.value("nothing")
 
 
 def test_votes_equal_those_of_the_program(dpscope_json):
@@ -124,3 +127,158 @@ def test_sweeps_equal_those_of_the_program(dpscope_json, tmp_path):
     assert found.rows[0]["poisson"] == expected["rows"][0]["values"][0]["epsilon"]
     assert calls == sorted(calls) and calls[-1] == (2, 2)
     assert str(found) == "2 of 2 trainings" and "<td>b, c</td>" in found._repr_html_()
+
+
+
+class Accountant:
+    """What Opacus has in `engine.accountant`."""
+
+    history = [(1.0, np.float64(0.01), 2000)]
+
+    def mechanism(self):
+        return "rdp"
+
+
+class Engine:
+    accountant = Accountant()
+
+
+class DpEvent:
+    """As those of dp_accounting, whose fields attrs lists."""
+
+    def __init__(self, **fields):
+        self.__dict__.update(fields)
+        type(self).__attrs_attrs__ = [SimpleNamespace(name=name) for name in fields]
+
+
+class GaussianDpEvent(DpEvent):
+    pass
+
+
+class PoissonSampledDpEvent(DpEvent):
+    pass
+
+
+class SelfComposedDpEvent(DpEvent):
+    pass
+
+
+EVENT = SelfComposedDpEvent(
+    event=PoissonSampledDpEvent(
+        sampling_probability=0.01, event=GaussianDpEvent(noise_multiplier=1.0)
+    ),
+    count=2000,
+)
+
+
+@pytest.mark.parametrize(
+    "training",
+    [
+        Engine(),
+        Accountant(),
+        Accountant().history,
+        {"history": Accountant().history},
+        {"module_state_dict": {}, "privacy_accountant_state_dict": {"history": Accountant().history}},
+        EVENT,
+    ],
+    ids=["engine", "accountant", "history", "state", "checkpoint", "event"],
+)
+def test_objects_of_other_libraries_are_read(training):
+    expected = dpscope.epsilon(
+        "poisson", noise_multiplier=1, sampling_rate=0.01, total_steps=2000
+    ).value
+    assert dpscope.check(training).upper == pytest.approx(expected, rel=1e-6)
+    counts = {"target_trials": 1000, "zero_out_trials": 1000}
+    audit = dpscope.audit_counts(12, 480, **counts, claim=training)
+    assert (audit.claim, audit.verdict().outcome) == (dpscope.check(training).upper, "refuted")
+
+
+def test_other_objects_are_refused_with_what_is_known():
+    for call in (
+        lambda: dpscope.check(object()),
+        lambda: dpscope.check([(1.0, 0.01)]),
+        lambda: dpscope.audit_counts(1, 2, target_trials=9, zero_out_trials=9, claim=object()),
+    ):
+        with pytest.raises(TypeError, match="PrivacyEngine"):
+            call()
+    with pytest.raises(dpscope.DpscopeError, match="save it after training"):
+        dpscope.check({"history": []})
+
+
+class Sampler:
+    def __init__(self, records):
+        self.records = records
+
+    def __len__(self):
+        return self.records
+
+
+class RandomSampler(Sampler):
+    replacement = False
+
+
+class SequentialSampler(Sampler):
+    pass
+
+
+class BatchSampler:
+    """What torch's DataLoader cuts batches by."""
+
+    batch_size, drop_last = 256, False
+
+    def __init__(self, sampler):
+        self.sampler = sampler
+
+
+class Buckets:
+    """Batches that records of a shuffle do not fill in their order."""
+
+    batch_size, drop_last = 256, False
+
+    def __init__(self, sampler):
+        self.sampler = sampler
+
+
+class Loader:
+    """What torch's DataLoader has."""
+
+    def __init__(self, sampler):
+        self.batch_sampler = BatchSampler(sampler)
+
+
+class PoissonLoader:
+    """What Opacus' DPDataLoader has."""
+
+    batch_sampler = SimpleNamespace(num_samples=60_000, sample_rate=256 / 60_000)
+
+
+def test_data_loaders_describe_themselves():
+    options = {"epochs": 20, "noise_multiplier": 0.8, "claim": 3.0, "delta": 1e-5}
+    shuffled = dpscope.check(loader=Loader(RandomSampler(60_000)), **options)
+    named = dpscope.check(loader="shuffle", dataset_size=60_000, batch_size=256, **options)
+    assert shuffled.lower == named.lower and shuffled.verdict().outcome == "refuted"
+    poisson = dpscope.check(loader=PoissonLoader(), accountant="poisson", **options)
+    assert poisson.verdict().outcome == "holds-as-described" and poisson.lower < poisson.upper < 3
+    ordered = dpscope.check(loader=Loader(SequentialSampler(60_000)), **options)
+    assert ordered.lower > shuffled.lower
+    with pytest.raises(TypeError, match="batch sampler"):
+        dpscope.check(loader=object(), **options)
+    with pytest.raises(dpscope.DpscopeError, match="check_loader"):
+        dpscope.check(loader=Loader(Sampler(60_000)), **options)
+    bucketed = Loader(RandomSampler(60_000))
+    bucketed.batch_sampler = Buckets(RandomSampler(60_000))
+    with pytest.raises(dpscope.DpscopeError, match="Buckets and RandomSampler.*check_loader"):
+        dpscope.check(loader=bucketed, **options)
+
+
+def test_a_training_without_a_claim_is_bounded():
+    training = {"dataset_size": 60_000, "batch_size": 256, "epochs": 20, "noise_multiplier": 0.8}
+    found = dpscope.check(loader="poisson", **training)
+    assert 2.59 < found.lower < found.upper < 2.61 and found.delta == 1e-5
+    assert "≥" in found.headline and "≤" in found.headline
+    with pytest.raises(dpscope.DpscopeError, match="pass claim"):
+        found.verdict()
+    with pytest.raises(dpscope.DpscopeError, match="delta is missing"):
+        dpscope.check(loader="poisson", claim=3, **training)  # δ of a claim is never assumed
+    unknown = dpscope.check(loader="unknown", **training)
+    assert (unknown.delta, unknown.lower, unknown.upper) == (1e-5, None, None)

@@ -49,6 +49,12 @@ pub enum RecordedError {
     /// There are neither coins nor a plan.
     #[error("the coins are missing: add them, or a plan if they were committed")]
     CoinsMissing,
+    /// Projections with a direction that has the smaller scores included.
+    #[error(
+        "smaller scores are stated to indicate an included canary, but scores of projections are larger \
+         for it; state that higher ones do"
+    )]
+    LowerProjections,
     /// More files of scores than runs.
     #[error(
         "there are {files} files of scores, but {planned} planned runs, whose number is fixed \

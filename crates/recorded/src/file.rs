@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use dpscope_core::audit::one_run::{ProjectedScores, ScoreMethod};
 use dpscope_formats::{Array, Dataset, FormatError, Limits};
 use dpscope_report::record::ScoreDirection;
 
@@ -52,9 +53,11 @@ impl<'a> File<'a> {
     /// The array with this name, or the only one.
     pub(crate) fn array(&self, name: &str) -> Result<Array, FileError> {
         let dataset = self.dataset()?;
-        match dataset.array(name) {
-            Err(FormatError::NotFound { .. }) => {}
-            array => return array.map_err(|error| self.unreadable(error)),
+        for name in names_of(name) {
+            match dataset.array(name) {
+                Err(FormatError::NotFound { .. }) => {}
+                array => return array.map_err(|error| self.unreadable(error)),
+            }
         }
         dataset.into_only().map_err(|error| match error {
             FormatError::SeveralArrays { .. } => {
@@ -76,6 +79,24 @@ impl<'a> File<'a> {
             scores.iter_mut().for_each(|score| *score = -*score);
         }
         Ok(scores)
+    }
+
+    /// Scores from projections of shape (steps, canaries).
+    pub(crate) fn projected(
+        &self,
+        canaries: usize,
+        score: ScoreMethod,
+        sampling_rate: f64,
+    ) -> Result<ProjectedScores, FileError> {
+        let (shape, projections) = self.array("projections")?.into_parts();
+        if shape.len() != 2 || shape[1] != canaries {
+            return Err(self.refused(format!(
+                "has shape {shape:?}; expected (steps, canaries): a row for each step, with a projection \
+                 for each of {canaries} canaries"
+            )));
+        }
+        let scores = score.scores(&projections, canaries, sampling_rate);
+        scores.map_err(|error| self.refused(error))
     }
 
     /// Scores of which none is NaN or infinite.
@@ -124,6 +145,16 @@ impl<'a> File<'a> {
         let why = format!("has {found} {what}, and there are {coins} coins");
         Err(self.refused(format!("{why}: pass one for each canary")))
     }
+}
+
+/// The names under which files of other tools have an array, the usual one first.
+fn names_of(name: &str) -> impl Iterator<Item = &str> {
+    let others: &[&str] = match name {
+        "scores" => &["score"],
+        "coins" => &["coin", "member", "members", "membership", "is_member", "included"],
+        _ => &[],
+    };
+    std::iter::once(name).chain(others.iter().copied())
 }
 
 /// One number for each canary; several queries of each, in rows, are averaged.

@@ -29,6 +29,8 @@ pub use federated_plan::{CONTROL, CommittedFederatedPlan, FederatedPlanFiles};
 pub use file::{File, averaged, finite};
 pub use hexadecimal::{hex, unhex};
 pub use model::{ModelLayout, UNSEEN, check_flattening, model_scores};
-pub use one_run::{OneRunFiles, OneRunSettings, RecordedRun, RecordedRuns, check_enough};
+pub use one_run::{
+    OneRunFiles, OneRunSettings, ProjectionSettings, RecordedRun, RecordedRuns, check_enough,
+};
 pub use pool::{NullFile, PoolScores, PoolSettings};
 pub use release::ReleaseSummary;

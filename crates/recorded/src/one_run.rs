@@ -3,11 +3,11 @@
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_run::{
     CanaryError, CanaryFeature, CanaryScores, GuessRule, OneRunFinding, OneRunQuestion,
-    OneRunResult, audit_runs,
+    OneRunResult, ScoreMethod, audit_runs,
 };
 use dpscope_core::random::content_seed;
 use dpscope_formats::CoinSeed;
-use dpscope_report::record::{OneRunReport, PlannedRunsRecord, ScoreDirection};
+use dpscope_report::record::{OneRunReport, PlannedRunsRecord, ProjectionsRecord, ScoreDirection};
 use dpscope_report::words::{CanaryGameKind, CoinsStatus, GuessRuleKind, OneRunDesign};
 
 use crate::file::finite;
@@ -16,8 +16,10 @@ use crate::{CanaryFile, CommittedPlan, File, FileError, RecordedError};
 /// The files of an audit with coins.
 #[derive(Debug, Clone, Default)]
 pub struct OneRunFiles<'a> {
-    /// One file for each run.
+    /// Scores, or projections where [`Self::projections`] says so; one file for each run.
     pub scores: Vec<File<'a>>,
+    /// How scores follow from files of projections.
+    pub projections: Option<ProjectionSettings>,
     /// Coins of one run without a plan.
     pub coins: Option<File<'a>>,
     /// The number of the set of each canary.
@@ -28,6 +30,18 @@ pub struct OneRunFiles<'a> {
     pub canaries: Option<File<'a>>,
     /// Training records other than the canaries.
     pub base_data: Option<File<'a>>,
+}
+
+/// How scores follow from projections of the releases on the canaries' directions, in clip norms: arrays of
+/// shape (steps, canaries).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProjectionSettings {
+    /// The score.
+    pub score: ScoreMethod,
+    /// Probability that a step uses a record.
+    pub sampling_rate: f64,
+    /// The stated noise multiplier, if there is one.
+    pub noise_multiplier: Option<f64>,
 }
 
 /// How the scores are audited; a plan fixes all of it.
@@ -86,6 +100,7 @@ pub struct RecordedRuns {
     sets: Option<Vec<u64>>,
     features: Vec<(CanaryFeature, Vec<f64>)>,
     findings: Vec<OneRunFinding>,
+    projections: Option<ProjectionsRecord>,
     is_committed: bool,
     ties: CoinSeed,
 }
@@ -110,7 +125,16 @@ impl RecordedRuns {
         if made > planned {
             return Err(RecordedError::Runs { files: made, planned });
         }
+        if files.projections.is_some() && settings.direction == ScoreDirection::Lower {
+            return Err(RecordedError::LowerProjections);
+        }
+        let mut projected = Vec::new();
         let runs = files.scores.iter().zip(coins).map(|(file, coins)| {
+            if let Some(ProjectionSettings { score, sampling_rate, .. }) = files.projections {
+                let found = file.projected(coins.len(), score, sampling_rate)?;
+                projected.push((&found).into());
+                return Ok(RecordedRun { scores: found.scores, coins });
+            }
             let scores = file.scores(settings.direction)?;
             check_enough_scores(file, scores.len())?;
             file.check_count("scores", scores.len(), coins.len())?;
@@ -118,6 +142,12 @@ impl RecordedRuns {
         });
         let runs = runs.collect::<Result<Vec<_>, FileError>>()?;
         check_different(&runs, &files.scores)?;
+        let projections = files.projections.map(|stated| ProjectionsRecord {
+            score: stated.score,
+            sampling_rate: stated.sampling_rate,
+            noise_multiplier: stated.noise_multiplier,
+            runs: projected,
+        });
         let canaries = runs.first().map_or(0, |run| run.coins.len());
         let sets = match (settings.set_size, &files.sets) {
             (Some(size), _) => Some(consecutive(canaries, size)),
@@ -132,7 +162,12 @@ impl RecordedRuns {
             adjacency: committed.map(|found| found.plan.adjacency),
             sets,
             features: Vec::new(),
-            findings: Vec::new(),
+            findings: projections
+                .as_ref()
+                .and_then(ProjectionsRecord::finding)
+                .into_iter()
+                .collect(),
+            projections,
             is_committed: committed.is_some(),
             // a fixed order of ties where no seed was committed
             ties: committed.map_or(CoinSeed::new([0; 32]), |found| found.seed.clone()),
@@ -303,6 +338,7 @@ impl RecordedRuns {
             auc: runs.first().and_then(CanaryScores::auc).filter(|_| made == 1),
             runs: (planned > 1).then_some(PlannedRunsRecord { made, planned }),
             inclusion_probability: self.unfair(),
+            projections: self.projections.clone(),
             ..report
         }
     }

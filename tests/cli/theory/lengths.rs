@@ -90,3 +90,20 @@ fn lengths_that_contradict_or_are_incomplete_are_rejected() {
     // Poisson batches have no epochs
     dpscope("bound poisson --steps 100 --epochs 0.5 --noise-multiplier 1").exits(0);
 }
+
+#[test]
+fn a_rate_and_all_steps_are_enough() {
+    let whole = json("bound poisson --noise-multiplier 1 --sampling-rate 0.05 --total-steps 200");
+    let epochs =
+        json("bound poisson --noise-multiplier 1 --sampling-rate 0.05 --steps 50 --epochs 4");
+    assert_eq!(number(&whole, "/epsilon"), number(&epochs, "/epsilon"));
+    let noise = |length: &str| {
+        let found = json(&format!("calibrate noise --epsilon 4 --sampling-rate 0.05 {length}"));
+        number(&found, "/noise_multiplier")
+    };
+    assert_eq!(noise("--total-steps 200"), noise("--steps 50 --epochs 4"));
+    dpscope("bound poisson --noise-multiplier 1 --total-steps 200")
+        .refuses(2, &["--steps is missing"]);
+    dpscope("bound shuffle --noise-multiplier 1 --sampling-rate 0.05 --total-steps 200")
+        .refuses(2, &["--sampling-rate applies to poisson and fixed-size only"]);
+}

@@ -5,7 +5,7 @@
 //! | `accounting.json` | ε of training runs, with an `interval` in which the truth lies |
 //! | `estimators.json` | ε from counts, rates and scores, with a tolerance per case |
 //! | `one_run.json` | bounds of audits of one run: how far a value may lie below and above is stated |
-//! | `without_coins.json` | draws of a fixed number of canaries, in the format of `one_run.json` |
+//! | `without_coins.json` | hold-outs, secrets, known odds and draws of a fixed number of canaries, with a tolerance per case |
 //! | `metagradient.json` | derivatives of trainings, in f64: equal to 1e-10 of the largest value |
 //! | `federated.json` | bounds and estimates from canary directions, with a tolerance per case |
 //! | `own_trainer.json` | recorded outputs and uses of a target, with a tolerance per case |
@@ -17,7 +17,9 @@
 //! reports no number, is skipped and never counted as passed.
 
 mod accounting;
+mod calibrated_score;
 mod document;
+mod drawn_batches;
 mod estimators;
 mod federated;
 mod federated_training;
@@ -27,8 +29,10 @@ mod metagradient;
 mod one_run;
 mod own_trainer;
 mod pate;
+mod step_limits;
 #[cfg(test)]
 mod tests;
+mod without_coins;
 
 use std::fmt;
 use std::path::Path;
@@ -147,7 +151,12 @@ pub fn evaluate(
         }
         Format::Federated => document.each_case(|case| federated::evaluate(case, folder)),
         Format::OwnTrainer => document.each_case(own_trainer::evaluate),
-        Format::OneRun => document.each_case(|case| one_run::evaluate(case, library)),
+        Format::OneRun => document.each_case(|case| {
+            match case.at("group")?.text().is_ok_and(without_coins::is_group) {
+                true => without_coins::evaluate(case),
+                false => one_run::evaluate(case, library),
+            }
+        }),
         Format::Pate => document.each_case(pate::evaluate),
         Format::Metagradient => metagradient::evaluate(&document, library),
         Format::Counts => document.each_case(|case| estimators::evaluate_row(case, library)),

@@ -289,13 +289,7 @@ fn fixed_size(
         ("chance_with_coins", seen.clone().map(|seen| seen.chance_with_coins)),
         ("significance_factor", seen.map(|seen| seen.significance_factor)),
     ] {
-        let expected = expected.at(key)?;
-        let relative = within.relative * expected.number()?.abs();
-        found.push(expected.compared_within(
-            value,
-            within.below + relative,
-            within.above + relative,
-        )?);
+        found.push(compared(&expected.at(key)?, within, value)?);
     }
     Ok(found)
 }
@@ -325,7 +319,7 @@ fn coins(
 }
 
 /// Compares each expected value with the library's; without one it is skipped.
-fn each(
+pub(super) fn each(
     expected: &Case<'_>,
     within: &Tolerance,
     seen: impl Fn(&str) -> Option<Answer>,
@@ -333,14 +327,21 @@ fn each(
     let mut found = Vec::new();
     for (key, value) in expected.entries()? {
         found.push(match seen(key) {
-            Some(seen) => {
-                let relative = within.relative * value.number()?.abs();
-                value.compared_within(seen, within.below + relative, within.above + relative)?
-            }
+            Some(seen) => compared(&value, within, seen)?,
             None => value.skipped(LIST),
         });
     }
     Ok(found)
+}
+
+/// Compares an expected value with the library's.
+pub(super) fn compared(
+    expected: &Case<'_>,
+    within: &Tolerance,
+    seen: Answer,
+) -> Result<Finding, GoldenError> {
+    let relative = within.relative * expected.number()?.abs();
+    expected.compared_within(seen, within.below + relative, within.above + relative)
 }
 
 /// How far a value may lie below and above; `rel` and `abs` hold on both sides.

@@ -8,7 +8,9 @@ use dpscope_core::special::normal_quantile;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::calibrated_score;
 use super::document::{Case, GoldenError};
+use super::drawn_batches::LoaderInputs;
 use super::federated::compare;
 use super::one_run::Tolerance;
 use super::{Finding, Outcome};
@@ -46,7 +48,10 @@ pub(super) fn evaluate(case: &Case<'_>) -> Result<Vec<Finding>, GoldenError> {
     let seen = match name {
         "sampler" => samplers(&inputs.parsed()?, &expected)?,
         "uses" => uses(&inputs)?,
+        "calibrated_score" => calibrated_score::scores(&inputs.parsed()?),
         "outputs_needed" => outputs_needed(&inputs.parsed()?),
+        "step_limits" => super::step_limits::evaluate(&inputs.parsed()?),
+        "loader" => inputs.parsed::<LoaderInputs>()?.checked(),
         _ => return Ok(vec![expected.skipped("not computed by the library")]),
     };
     let mut found = Vec::new();

@@ -33,7 +33,8 @@ impl FileUse {
             | "trained" | "updates" | "models" | "participation" | "replies" | "initial"
             | "like" | "control" | "canary_file" | "vote_counts" | "base_data" | "null_scores"
             | "pool_scores" | "strategy_file" | "columns" | "folder" | "folders" | "test_data"
-            | "import" | "files" => is_path(argument).then_some(FileUse::Read),
+            | "import" | "files" | "projections" | "members" | "non_members" | "synthetic"
+            | "member_strata" | "non_member_strata" => is_path(argument).then_some(FileUse::Read),
             _ => None,
         }
     }

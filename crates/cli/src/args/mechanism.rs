@@ -46,6 +46,15 @@ impl LengthArgs {
         self.epochs.is_some() || self.total_steps.is_some()
     }
 
+    /// The length where the sampling rate is stated: without the batches of an epoch, which then say
+    /// nothing more, all steps are one epoch.
+    pub(crate) fn at_rate(&self, sampling_rate: Option<f64>) -> Self {
+        match (sampling_rate, self.has_epoch()) {
+            (Some(_), false) => LengthArgs { steps: self.total_steps, total_steps: None, ..*self },
+            _ => *self,
+        }
+    }
+
     /// Refuses a batch size that only an unknown number of records gives a meaning. Clap requires no
     /// --dataset-size beside --steps, with which it conflicts.
     fn check_batch_size(&self, batch_size: Option<u64>) -> Result<(), Failure> {
@@ -310,9 +319,17 @@ pub(crate) struct SettingArgs {
 }
 
 impl SettingArgs {
-    pub(crate) fn schedule(&self, uses_per_epoch: Option<u64>) -> Result<Schedule, Failure> {
+    /// The training run, with the sampling rate if one is stated.
+    pub(crate) fn schedule(
+        &self,
+        uses_per_epoch: Option<u64>,
+        sampling_rate: Option<f64>,
+    ) -> Result<Schedule, Failure> {
         self.length.check_batch_size(self.batch_size)?;
-        self.length.schedule(self.noise_multiplier, self.batch_size, uses_per_epoch)
+        let length = self.length.at_rate(sampling_rate);
+        let mut run = length.schedule(self.noise_multiplier, self.batch_size, uses_per_epoch)?;
+        run.whole.sampling_rate = sampling_rate.or(run.whole.sampling_rate);
+        Ok(run)
     }
 
     pub(crate) fn truncation(

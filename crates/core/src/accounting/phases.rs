@@ -131,7 +131,12 @@ fn joined(phases: &[Phase]) -> Result<Vec<Phase>, AccountingError> {
             None => joined.push(*phase),
         }
         if joined.len() > MOST_PHASES {
-            return Err(argument("number of different phases", joined.len() as f64, "at most 64"));
+            return Err(argument(
+                "phases",
+                joined.len() as f64,
+                "at most 64 that differ in noise or rate: join neighbouring ones, with the least noise \
+                 and the largest rate of each, for an ε that is not below theirs",
+            ));
         }
     }
     if steps > 1_000_000_000 {

@@ -105,6 +105,20 @@ impl From<VerdictReason> for ClaimVerdict {
     }
 }
 
+impl ClaimVerdict {
+    /// Refuted where `lower`, proven of the audited training, exceeds the claimed ε, whatever the audit
+    /// found.
+    #[must_use]
+    pub fn with_proven(self, lower: Option<f64>, claimed: f64) -> Self {
+        match lower {
+            Some(lower) if lower > claimed && self.outcome != Verdict::Refuted => {
+                VerdictReason::ProvenLowerBound.into()
+            }
+            _ => self,
+        }
+    }
+}
+
 /// A claim that cannot be compared with an audit.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -172,10 +186,10 @@ impl PrivacyClaim {
         }))
     }
 
-    /// Why a bound for a zero-out pair applies to this claim's adjacency.
+    /// Why a bound for a zero-out pair applies to a claim under this adjacency.
     #[must_use]
-    pub fn adjacency_note(&self) -> &'static str {
-        match self.adjacency {
+    pub const fn adjacency_note(adjacency: Adjacency) -> &'static str {
+        match adjacency {
             Adjacency::ZeroOut => "claim and audit both use zero-out adjacency",
             Adjacency::AddRemove => {
                 "an add/remove claim is compared with zero-out adjacency; for DP-SGD the two are the \

@@ -290,6 +290,13 @@ impl Finding {
         )
     }
 
+    /// Whether the data contradict the training as it was described, so that what theory proves of the
+    /// description says nothing about them.
+    #[must_use]
+    pub const fn contradicts_description(&self) -> bool {
+        self.leaves_claims_open() || matches!(self, Finding::NoiseAboveStated { .. })
+    }
+
     /// The findings of checks of independence.
     pub fn of_checks(checks: &IndependenceChecks) -> impl Iterator<Item = Self> {
         checks.dependences().map(|(world, p_value, dependence)| Finding::Dependence {

@@ -6,6 +6,7 @@
 //!
 //! | module | content |
 //! |---|---|
+//! | [`anytime`] | two worlds, looked at after every run |
 //! | [`trade_off`] | error counts at every threshold |
 //! | [`bound`] | threshold rules, and the bounds and estimates that they yield |
 //! | [`claim`] | verdicts on claims |
@@ -15,9 +16,11 @@
 //! | [`one_run`] | audits of one training run with many canaries |
 //! | [`one_shot`] | audits of one training run whose canaries have a known null distribution |
 //! | [`planner`] | observations needed to detect an ε |
+//! | [`split`] | audits of one training by its random hold-out |
 //! | [`bayesian`] | credible intervals of ε |
 //! | [`metrics`] | AUC, true positive rates, a Gaussian curve's ε, a bootstrap |
 
+pub mod anytime;
 mod auc;
 pub mod bayesian;
 pub mod bound;
@@ -38,6 +41,7 @@ mod repeats;
 mod result;
 mod scores;
 mod slope;
+pub mod split;
 pub mod trade_off;
 mod two_worlds;
 

@@ -1,13 +1,12 @@
 //! Proven bounds of the loader: a lower one for a pair of neighbours, an upper one for all pairs.
 
-use super::{AssumedAccounting, LoaderBatches, OtherBatches, TrainingSetup};
+use super::{AssumedAccounting, CheckTarget, LoaderBatches, OtherBatches, TrainingSetup};
 use crate::accounting::shuffle::TargetSlots;
 use crate::accounting::{
     Accountant, Accounted, BallsInBins, Deterministic, FixedSize, Given, Kind, Poisson, Query,
     RandomAllocation, Training, TruncatedPoisson, account, error_near,
 };
 use crate::adjacency::Adjacency;
-use crate::audit::claim::PrivacyClaim;
 use crate::math;
 use crate::mechanism::slots::Reservoir;
 use crate::mechanism::{BatchSampler, SamplerKind};
@@ -114,8 +113,8 @@ pub(super) fn is_for_zero_out_alone(loader: LoaderBatches, adjacency: Adjacency)
 /// most once per epoch, with the record in the batch of the least noise. That holds under zero-out
 /// adjacency and, at half the noise, under replacement; if a record is removed, those after it move to
 /// other batches. Batches of fixed size and Poisson batches have pairs of their own.
-pub(super) fn upper(setup: &TrainingSetup, claim: &PrivacyClaim) -> Option<Accounted> {
-    let PrivacyClaim { adjacency, delta, .. } = *claim;
+pub(super) fn upper(setup: &TrainingSetup, target: &CheckTarget) -> Option<Accounted> {
+    let CheckTarget { adjacency, delta, .. } = *target;
     if setup.has_noise_of_random_size() || is_for_zero_out_alone(setup.loader, adjacency) {
         return None;
     }
@@ -125,8 +124,9 @@ pub(super) fn upper(setup: &TrainingSetup, claim: &PrivacyClaim) -> Option<Accou
         LoaderBatches::Other(_) => return None,
     };
     let query = Query::upper(described(setup, sampler, Kind::Upper)?, Given::Delta(delta));
-    let found =
-        decided(claim, |error| account(sampler, adjacency, &Query { error, ..query })?.ok());
+    let found = decided(target.epsilon, |error| {
+        account(sampler, adjacency, &Query { error, ..query })?.ok()
+    });
     match sampler {
         // if the grids of balls in bins are too large
         BatchSampler::BallsInBins => found.or_else(|| Deterministic.account(&query).ok()),
@@ -137,15 +137,15 @@ pub(super) fn upper(setup: &TrainingSetup, claim: &PrivacyClaim) -> Option<Accou
 /// The value at the accountant's default error, or at a smaller one if only the grid leaves the claim
 /// open.
 fn decided(
-    claim: &PrivacyClaim,
+    claimed: Option<f64>,
     account: impl Fn(Option<f64>) -> Option<Accounted>,
 ) -> Option<Accounted> {
     let coarse = account(None)?;
     let least = coarse.epsilon - coarse.numeric_error;
-    if !(least..coarse.epsilon).contains(&claim.epsilon) {
+    let Some(claimed) = claimed.filter(|claimed| (least..coarse.epsilon).contains(claimed)) else {
         return Some(coarse);
-    }
-    let fine = account(Some(error_near(claim.epsilon)));
+    };
+    let fine = account(Some(error_near(claimed)));
     fine.filter(|fine| fine.epsilon < coarse.epsilon).or(Some(coarse))
 }
 

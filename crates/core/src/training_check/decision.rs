@@ -1,7 +1,51 @@
 //! The decision on a claim from bounds on ε, for every entry point.
 
-use super::LoaderKind;
+use super::{LoaderKind, TrainingError};
 use crate::adjacency::Adjacency;
+use crate::audit::claim::PrivacyClaim;
+
+/// δ and adjacency at which ε of a training is asked for, with the ε that is claimed, if one is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CheckTarget {
+    /// Claimed ε.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub epsilon: Option<f64>,
+    /// Privacy parameter δ.
+    pub delta: f64,
+    /// What neighbouring data sets differ in.
+    pub adjacency: Adjacency,
+}
+
+impl CheckTarget {
+    /// δ where nothing is claimed and none is stated.
+    pub const DEFAULT_DELTA: f64 = 1e-5;
+
+    /// δ of a target: that of a claim is a part of it and never assumed.
+    #[must_use]
+    pub fn delta_of(claim: Option<f64>, stated: Option<f64>) -> Option<f64> {
+        stated.or(claim.is_none().then_some(Self::DEFAULT_DELTA))
+    }
+
+    /// The claim, if there is one.
+    #[must_use]
+    pub fn claim(&self) -> Option<PrivacyClaim> {
+        let CheckTarget { epsilon, delta, adjacency } = *self;
+        epsilon.map(|epsilon| PrivacyClaim { epsilon, delta, adjacency })
+    }
+
+    pub(super) fn check(&self) -> Result<(), TrainingError> {
+        self.claim().map_or(Ok(()), |claim| Ok(claim.check()?))
+    }
+}
+
+impl From<&PrivacyClaim> for CheckTarget {
+    fn from(claim: &PrivacyClaim) -> Self {
+        let PrivacyClaim { epsilon, delta, adjacency } = *claim;
+        CheckTarget { epsilon: Some(epsilon), delta, adjacency }
+    }
+}
 
 /// What is proven about the claim of a described training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,12 +2,11 @@
 
 use super::setup::{length, sampling_rates};
 use super::{
-    AssumedAccounting, DrawnNoise, DrawnRate, LoaderBatches, NoiseTarget, OtherBatches,
-    TrainingError, TrainingSetup,
+    AssumedAccounting, CheckTarget, DrawnNoise, DrawnRate, LoaderBatches, NoiseTarget,
+    OtherBatches, TrainingError, TrainingSetup,
 };
 use crate::accounting::RunLength;
 use crate::adjacency::Adjacency;
-use crate::audit::claim::PrivacyClaim;
 use crate::mechanism::{SamplerKind, SamplerParameters};
 
 /// A training run and its claim; omitted fields are unknown.
@@ -67,10 +66,10 @@ pub struct TrainingDescription {
     #[cfg_attr(feature = "clap", arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
         default_missing_value = "true"))]
     pub drop_last: Option<bool>,
-    /// Claimed epsilon.
+    /// Claimed epsilon; without one, the check bounds epsilon.
     #[cfg_attr(feature = "clap", arg(long, value_name = "EPS"))]
     pub claim: Option<f64>,
-    /// Claimed delta.
+    /// Claimed delta [default: 1e-5 without a claim].
     #[cfg_attr(feature = "clap", arg(long))]
     pub delta: Option<f64>,
     /// Adjacency of the claim [default: add-remove].
@@ -125,7 +124,8 @@ impl TrainingDescription {
         is_between.then_some(batch_size)
     }
 
-    /// The training, what was accounted, and the claim.
+    /// The training, what was accounted, and the claim; without one, δ is
+    /// [`CheckTarget::DEFAULT_DELTA`] unless it is stated.
     ///
     /// # Errors
     /// [`TrainingError::Missing`], [`TrainingError::WithoutNoise`], [`TrainingError::Sampler`].
@@ -139,7 +139,7 @@ impl TrainingDescription {
     /// ```
     pub fn complete(
         &self,
-    ) -> Result<(TrainingSetup, AssumedAccounting, PrivacyClaim), TrainingError> {
+    ) -> Result<(TrainingSetup, AssumedAccounting, CheckTarget), TrainingError> {
         fn needed<T>(value: Option<T>, name: &'static str) -> Result<T, TrainingError> {
             value.ok_or(TrainingError::Missing { name })
         }
@@ -190,12 +190,12 @@ impl TrainingDescription {
             sampling_rate: self.accounted_sampling_rate,
             steps: self.accounted_steps,
         };
-        let claim = PrivacyClaim {
-            epsilon: needed(self.claim, "claim")?,
-            delta: needed(self.delta, "delta")?,
+        let target = CheckTarget {
+            epsilon: self.claim,
+            delta: needed(CheckTarget::delta_of(self.claim, self.delta), "delta")?,
             adjacency: self.claim_adjacency.unwrap_or(Adjacency::AddRemove),
         };
-        Ok((setup, accounting, claim))
+        Ok((setup, accounting, target))
     }
 
     fn parameters(&self) -> SamplerParameters {

@@ -3,12 +3,11 @@
 use super::bounds;
 use super::error::within;
 use super::{
-    AssumedAccounting, CheckVerdict, EpsilonBounds, Finding, LoaderKind, OtherBatches,
+    AssumedAccounting, CheckTarget, CheckVerdict, EpsilonBounds, Finding, LoaderKind, OtherBatches,
     StepsReading, TrainingError, TrainingSetup,
 };
 use crate::accounting::{Accounted, Training};
 use crate::adjacency::Adjacency;
-use crate::audit::claim::PrivacyClaim;
 use crate::mechanism::SamplerKind;
 
 /// Relative difference of rates or noise multipliers that rounding may explain.
@@ -34,11 +33,11 @@ pub struct Diagnosis {
     pub poisson: Option<Accounted>,
     /// Findings, the most severe first.
     pub findings: Vec<Finding>,
-    /// What is proven of the claim.
-    pub verdict: CheckVerdict,
+    /// What is proven of the claim, if there is one.
+    pub verdict: Option<CheckVerdict>,
 }
 
-/// Compares a claim with the described training.
+/// Bounds ε of the described training, and compares a claim with them.
 ///
 /// A claim below a proven lower bound of the loader is refuted: for shuffles, the closed forms of
 /// [`TargetSlots`](crate::accounting::shuffle::TargetSlots), for other loaders, the accountant's
@@ -50,7 +49,7 @@ pub struct Diagnosis {
 /// |---|---|
 /// | `setup` | the training |
 /// | `assumed` | the assumptions of the accountant |
-/// | `claim` | ε and δ |
+/// | `target` | δ and adjacency, with the claimed ε if one is to be tested |
 ///
 /// # Guarantee
 /// The bounds hold for every loader
@@ -81,19 +80,20 @@ pub struct Diagnosis {
 /// };
 /// let claim = PrivacyClaim { epsilon: 3.0, delta: 1e-5, adjacency: Adjacency::AddRemove };
 /// let found = diagnose(&setup, &AssumedAccounting::default(), &claim)?;
-/// assert_eq!(found.verdict, CheckVerdict::Refuted);
+/// assert_eq!(found.verdict, Some(CheckVerdict::Refuted));
 /// assert_eq!(found.findings[0].code(), "claim-below-bound");
 /// # Ok::<(), dpscope_core::training_check::TrainingError>(())
 /// ```
 pub fn diagnose(
     setup: &TrainingSetup,
     assumed: &AssumedAccounting,
-    claim: &PrivacyClaim,
+    target: impl Into<CheckTarget>,
 ) -> Result<Diagnosis, TrainingError> {
+    let target = target.into();
     setup.check()?;
     assumed.check()?;
-    claim.check()?;
-    let delta = claim.delta;
+    target.check()?;
+    let delta = target.delta;
     let allowed = match delta {
         0.0 => "above 0: Gaussian noise has no finite epsilon at delta 0",
         _ => "at least 1e-50 and below 1",
@@ -101,19 +101,19 @@ pub fn diagnose(
     within("delta", delta, [1e-50, 1.0 - f64::EPSILON], allowed)?;
     let noise_multiplier = setup.drawn_noise_multiplier();
     let (sampling_rate, steps) = (setup.sampling_rate(), setup.steps());
-    let lower = bounds::lower(setup, claim.adjacency, delta);
-    let upper = bounds::upper(setup, claim);
+    let lower = bounds::lower(setup, target.adjacency, delta);
+    let upper = bounds::upper(setup, &target);
     let every_step = setup.schedule().poisson();
     let described = Training { noise_multiplier, sampling_rate: Some(sampling_rate), ..every_step };
     let poisson = bounds::poisson_upper(&described, delta);
     let mut findings = Vec::new();
-    findings.extend(about_claim(setup, assumed, claim, lower.as_ref(), upper.as_ref()));
-    findings.extend(about_accountant(setup, assumed));
+    findings.extend(about_claim(setup, assumed, &target, lower.as_ref(), upper.as_ref()));
+    findings.extend(about_accountant(setup, assumed, target.epsilon));
     findings.extend(about_data(setup, delta));
     let [least, most] = [lower, upper].map(|bound| bound.map(|bound| bound.epsilon));
     let proven = EpsilonBounds { lower: least, upper: most, zero_out_upper: None };
-    let verdict = proven.verdict(claim.epsilon);
-    findings.extend(open_rate(setup, verdict, proven, claim.epsilon));
+    let verdict = target.epsilon.map(|claimed| proven.verdict(claimed));
+    findings.extend(target.epsilon.and_then(|claimed| open_rate(setup, proven, claimed)));
     findings.sort_by_key(Finding::severity);
     Ok(Diagnosis {
         sampling_rate,
@@ -131,62 +131,65 @@ pub fn diagnose(
 fn about_claim(
     setup: &TrainingSetup,
     assumed: &AssumedAccounting,
-    claim: &PrivacyClaim,
+    target: &CheckTarget,
     lower: Option<&Accounted>,
     upper: Option<&Accounted>,
 ) -> Vec<Finding> {
-    let (epsilon, loader) = (claim.epsilon, setup.loader.kind());
+    let loader = setup.loader.kind();
     let mut findings = Vec::new();
-    match lower.map(|lower| lower.epsilon) {
-        None => findings.push(Finding::NoLowerBound { loader }),
-        Some(lower) if lower > epsilon => {
-            findings.push(Finding::ClaimBelowBound { claim: epsilon, lower, loader });
+    match (lower.map(|lower| lower.epsilon), target.epsilon) {
+        (None, _) => findings.push(Finding::NoLowerBound { loader }),
+        (Some(lower), Some(claim)) if lower > claim => {
+            findings.push(Finding::ClaimBelowBound { claim, lower, loader });
         }
-        Some(_) => {}
+        _ => {}
     }
-    let zero_out = PrivacyClaim { adjacency: Adjacency::ZeroOut, ..*claim };
-    let for_zero_out = bounds::is_for_zero_out_alone(setup.loader, claim.adjacency)
+    let zero_out = CheckTarget { adjacency: Adjacency::ZeroOut, ..*target };
+    let for_zero_out = bounds::is_for_zero_out_alone(setup.loader, target.adjacency)
         .then(|| bounds::upper(setup, &zero_out))
         .flatten();
     if let Some(upper) = for_zero_out {
-        let (adjacency, upper) = (claim.adjacency, upper.epsilon);
+        let (adjacency, upper) = (target.adjacency, upper.epsilon);
         findings.push(Finding::UpperBoundForZeroOut { adjacency, upper });
     } else if upper.is_none() && loader.sampler().is_none() {
         findings.push(Finding::NoUpperBound { loader });
     }
-    if let Some(upper) = upper.map(|upper| upper.epsilon).filter(|&upper| upper <= epsilon) {
-        findings.push(Finding::ClaimCovered { claim: epsilon, upper });
+    let Some(claim) = target.epsilon else { return findings };
+    if let Some(upper) = upper.map(|upper| upper.epsilon).filter(|&upper| upper <= claim) {
+        findings.push(Finding::ClaimCovered { claim, upper });
     }
-    let accountant = bounds::accountant_lower(setup, assumed, claim.delta);
+    let accountant = bounds::accountant_lower(setup, assumed, target.delta);
     if let (Some(accountant), Some(lower)) = (assumed.sampler, accountant)
-        && lower.epsilon > epsilon
+        && lower.epsilon > claim
     {
         let lower = lower.epsilon;
-        findings.push(Finding::ClaimBelowAccountant { claim: epsilon, lower, accountant });
+        findings.push(Finding::ClaimBelowAccountant { claim, lower, accountant });
     }
     findings
 }
 
 /// The finding that stating the sampling rate could decide the claim.
-fn open_rate(
-    setup: &TrainingSetup,
-    verdict: CheckVerdict,
-    bounds: EpsilonBounds,
-    claimed: f64,
-) -> Option<Finding> {
+fn open_rate(setup: &TrainingSetup, bounds: EpsilonBounds, claimed: f64) -> Option<Finding> {
     let [least, most] = setup.sampling_rates();
     let is_between = bounds.lower.is_some_and(|lower| lower <= claimed)
         && bounds.upper.is_some_and(|upper| upper > claimed);
     let is_poisson = setup.loader.kind().sampler().is_some_and(SamplerKind::draws_each_record);
-    let is_open = verdict == CheckVerdict::Inconclusive && is_between && least < most;
+    let is_open =
+        bounds.verdict(claimed) == CheckVerdict::Inconclusive && is_between && least < most;
     (is_open && is_poisson).then_some(Finding::SamplingRateUnknown { least, most })
 }
 
-fn about_accountant(setup: &TrainingSetup, assumed: &AssumedAccounting) -> Vec<Finding> {
+fn about_accountant(
+    setup: &TrainingSetup,
+    assumed: &AssumedAccounting,
+    claimed: Option<f64>,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     let loader = setup.loader.kind();
     match assumed.sampler {
-        None => findings.push(Finding::AccountantUnknown),
+        // no accountant is needed to ask what ε is
+        None if claimed.is_some() => findings.push(Finding::AccountantUnknown),
+        None => {}
         Some(accountant) if !covers(accountant, loader) => {
             findings.push(Finding::OtherSampler { accountant, loader });
         }

@@ -6,13 +6,15 @@ mod bounds;
 mod decision;
 mod description;
 mod diagnosis;
+pub mod drawn_batches;
 mod error;
 mod finding;
 mod library;
 mod loader;
 mod setup;
+pub mod step;
 
-pub use decision::{CheckVerdict, EpsilonBounds};
+pub use decision::{CheckTarget, CheckVerdict, EpsilonBounds};
 pub use description::TrainingDescription;
 pub use diagnosis::{Diagnosis, diagnose};
 pub use error::TrainingError;

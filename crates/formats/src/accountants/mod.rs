@@ -66,6 +66,10 @@ pub fn read_accountant_record(bytes: &[u8]) -> Result<AccountantRecord, Accounta
     let node = node::parse(bytes)?;
     let root = At::root();
     match &node {
+        Node::List(items) if matches!(items.first(), Some(Node::Text(_))) => Err(root.error(
+            "a named tuple has lost the names of its fields; save the event with the lines of \
+             crates/cli/examples/imports/dp_event_json.py, or pass it to dpscope.check in Python",
+        )),
         Node::List(_) => opacus::history(&node, &root).map(AccountantRecord::Opacus),
         Node::Record(fields) => {
             let has = |names: &[&str]| fields.iter().any(|(key, _)| names.contains(&key.as_str()));
@@ -79,9 +83,22 @@ pub fn read_accountant_record(bytes: &[u8]) -> Result<AccountantRecord, Accounta
             } else if let Some((fields, at, is_own_file)) = flower::table(fields) {
                 flower::read(fields, &at, is_own_file).map(AccountantRecord::Flower)
             } else {
-                Err(root.error(KNOWN))
+                Err(fields.iter().find(|(_, value)| has_history(value)).map_or_else(
+                    || root.error(KNOWN),
+                    |(name, _)| {
+                        root.field(name).error(
+                            "this field has the history of an accountant, and the file has more; save \
+                             this field alone",
+                        )
+                    },
+                ))
             }
         }
         _ => Err(root.error(KNOWN)),
     }
+}
+
+/// Whether a field of a checkpoint is the state of an accountant.
+fn has_history(node: &Node) -> bool {
+    matches!(node, Node::Record(fields) if fields.iter().any(|(name, _)| name == "history"))
 }

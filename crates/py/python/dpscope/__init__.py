@@ -11,10 +11,12 @@ from dpscope._audits import (
     audit_one_run,
     audit_outputs,
     audit_scores,
+    audit_split,
 )
 from dpscope._command import DpscopeWarning
 from dpscope._generators import Utility, generator_utility, run_generator
 from dpscope._launch import Launch, launch_kubernetes, launch_slurm
+from dpscope._loader_check import LoaderCheck, check_loader
 from dpscope._mechanisms import bound_matrix, bound_pate, calibrate_matrix, calibrate_pate
 from dpscope._native import DpscopeError, __version__
 from dpscope._plans import (

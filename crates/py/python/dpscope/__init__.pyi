@@ -13,6 +13,8 @@ from dpscope._launch import ShardedAudit
 from dpscope._command import DpscopeWarning as DpscopeWarning
 from dpscope._generators import Utility as Utility
 from dpscope._launch import Launch as Launch
+from dpscope._loader_check import LoaderCheck as LoaderCheck
+from dpscope._loader_check import check_loader as check_loader
 from dpscope._native import DpscopeError as DpscopeError
 from dpscope._native import __version__ as __version__
 from dpscope._reports import Recomputation as Recomputation
@@ -49,6 +51,7 @@ __all__ = [
     "Drawing",
     "Explore",
     "Launch",
+    "LoaderCheck",
     "Page",
     "Plan",
     "Recomputation",
@@ -70,6 +73,7 @@ __all__ = [
     "audit_outputs",
     "audit_pategan",
     "audit_scores",
+    "audit_split",
     "bound_matrix",
     "bound_pate",
     "calculator",
@@ -79,6 +83,7 @@ __all__ = [
     "canary_direction",
     "canary_rows",
     "check",
+    "check_loader",
     "compare",
     "delta",
     "epsilon",
@@ -115,7 +120,7 @@ def audit_counts(
     delta: float | None = 1e-05,
     significance: float | None = None,
     confidence: float | str | None = None,
-    claim: float | None = None,
+    claim: object | None = None,
     claim_delta: float | None = None,
     claim_adjacency: Literal["add-remove", "replace", "zero-out"] | None = "add-remove",
     fail_above: float | None = None,
@@ -191,7 +196,7 @@ def audit_federated(
     delta: float | None = 1e-05,
     significance: float | None = None,
     confidence: float | str | None = None,
-    claim: float | None = None,
+    claim: object | None = None,
     claim_delta: float | None = None,
     claim_adjacency: Literal["add-remove", "replace", "zero-out"] | None = "add-remove",
     fail_above: float | None = None,
@@ -215,8 +220,8 @@ def audit_federated(
     models
         The model after every server round, in place of updates.
     participation
-        Server rounds of each canary (plans for attacker known-server-rounds): csv with the columns
-        canary and server_round, the latter starting at 1.
+        Server rounds of each canary (plans for attacker="known-server-rounds"): csv with the
+        columns canary and server_round, the latter starting at 1.
     momentum
         Momentum of the server, which the audit undoes [default: 0].
     noise_multiplier
@@ -254,7 +259,7 @@ def audit_federated(
     attacker
         What the attacker sees.
     server_rounds
-        Number of server rounds over which each cosine is the maximum (attacker all-updates only).
+        Number of server rounds over which each cosine is the maximum (attacker="all-updates" only).
     unseen
         Cosines of directions that no client sent, to check dimension and flattening. An array, or a
         file.
@@ -296,6 +301,8 @@ def audit_generator(
 def audit_one_run(
     scores: Array | Sequence[Array] | None = None,
     *,
+    projections: Array | Sequence[Array] | None = None,
+    score: Literal["calibrated", "stated", "sum"] | None = "calibrated",
     null_scores: Array | None = None,
     pool_scores: Array | None = None,
     design: str | None = None,
@@ -319,7 +326,7 @@ def audit_one_run(
     delta: float | Sequence[float] | None = None,
     significance: float | None = None,
     confidence: float | str | None = None,
-    claim: float | None = None,
+    claim: object | None = None,
     claim_delta: float | None = None,
     claim_adjacency: Literal["add-remove", "replace", "zero-out"] | None = "add-remove",
     fail_above: float | None = None,
@@ -332,20 +339,32 @@ def audit_one_run(
     sampler: Literal["poisson", "shuffle", "persistent-shuffle", "balls-in-bins", "deterministic", "partial-shuffle", "sliding-buffer", "batch-then-shuffle", "truncated-poisson", "fixed-size", "random-allocation"] | None = "poisson",
     sampling_rate: float | None = None,
     self_test: bool = False,
+    included: npt.ArrayLike | None = None,
+    excluded: npt.ArrayLike | None = None,
 ) -> Audit:
     """Bound ε by guesses on the canaries of one training run.
 
     Canaries are known by `coins`, or by a `plan` that `plan_one_run` wrote before the training; its
-    folder remembers which scores were audited. In place of scores, `canaries`, `correct` and `guesses`
+    folder remembers which scores were audited. Scores are computed from `projections` of the noisy
+    gradients of all steps, if these are passed. In place of scores, `canaries`, `correct` and `guesses`
     may be numbers. Without `independent_coins` and without a plan, exactly half of the canaries
     included, or a number near the mean, counts as a draw of a fixed number, such as scikit-learn's
     `train_test_split`.
 
     Parameters
     ----------
+    included, excluded
+        Scores of the canaries that were trained on, and of the others, in place of `scores` and
+        `coins`.
     scores
         Scores of the canaries, one each or (queries, canaries) to be averaged: npy, npz, csv or
         safetensors; for a plan with several runs, one file per run, in order. An array, or a file.
+    projections
+        Projections of the noisy gradients on the canaries' directions, of which scores are
+        computed: (steps, canaries), in clip norms, gradients as sums over the batch; one file per
+        run. They need the sampling rate. An array, or a file.
+    score
+        How the score of a canary follows from projections; fixed before the training.
     null_scores
         Scores of canaries that were not included, drawn from the same distribution as the included
         ones in scores, and at least 100 times as many. No coins are needed. An array, or a file.
@@ -423,14 +442,14 @@ def audit_one_run(
     sampler
         Batch sampler of the claimed training, with noise_multiplier.
     sampling_rate
-        Probability that a record is in a batch of the claimed training (poisson and fixed-size
-        only) [default: 1/T].
+        Probability that a record is in a batch, for projections and of the claimed training (there
+        poisson and fixed-size only) [default: 1/T of the claimed training].
     self_test
         Redraw the coins 1,000 times and check that no leak is reported; tests this program.
     """
 
 def audit_outputs(
-    target: Array,
+    target: Array | Mapping[str, Array],
     zero_out: Array | None = None,
     *,
     noise_multiplier: float | None = None,
@@ -452,7 +471,7 @@ def audit_outputs(
     significance: float | None = None,
     confidence: float | str | None = None,
     seed: int | None = None,
-    claim: float | None = None,
+    claim: object | None = None,
     claim_delta: float | None = None,
     claim_adjacency: Literal["add-remove", "replace", "zero-out"] | None = "add-remove",
     fail_above: float | None = None,
@@ -464,7 +483,7 @@ def audit_outputs(
     target, zero_out
         Outputs of both worlds, of shape (runs, epochs, steps) or (runs, steps): the projection of
         each privatised gradient on the unit gradient of the canary. Arrays, or files; `target` alone
-        is a file with both arrays, and optionally with sums before noise (`sums_target`,
+        is a file or a dictionary with both arrays, and optionally with sums before noise (`sums_target`,
         `sums_zero_out`) and uses of the target (`uses_target`, `uses_zero_out`).
     noise_multiplier
         Noise standard deviation divided by the clip norm, 0.2 to 20.
@@ -534,7 +553,7 @@ def audit_scores(
     significance: float | None = None,
     confidence: float | str | None = None,
     seed: int | None = None,
-    claim: float | None = None,
+    claim: object | None = None,
     claim_delta: float | None = None,
     claim_adjacency: Literal["add-remove", "replace", "zero-out"] | None = "add-remove",
     fail_above: float | None = None,
@@ -577,6 +596,92 @@ def audit_scores(
         Confidence of the bound, in place of significance: 95% or 0.95.
     seed
         Seed of the random split or pilot, below 2^53 [default: derived from the data].
+    claim
+        Epsilon reported for the training; `verdict()` says whether it is refuted.
+    claim_delta
+        Delta reported with claim; must equal delta.
+    claim_adjacency
+        Adjacency of the claim.
+    fail_above
+        Largest acceptable bound.
+    """
+
+def audit_split(
+    members: Array | None = None,
+    non_members: Array | None = None,
+    *,
+    synthetic: Array | None = None,
+    member_strata: Array | None = None,
+    non_member_strata: Array | None = None,
+    direction: Literal["higher", "lower"] | None = "higher",
+    rule: Literal["cut", "sets"] | None = "cut",
+    guesses_in: int | None = None,
+    guesses_out: int | None = None,
+    guesses: int | None = None,
+    member_rows: int | None = None,
+    non_member_rows: int | None = None,
+    correct_in: int | None = None,
+    correct_out: int | None = None,
+    correct: int | None = None,
+    seed: int | None = 1,
+    delta: float | None = 1e-05,
+    significance: float | None = None,
+    confidence: float | str | None = None,
+    claim: object | None = None,
+    claim_delta: float | None = None,
+    claim_adjacency: Literal["add-remove", "replace", "zero-out"] | None = "add-remove",
+    fail_above: float | None = None,
+) -> Audit:
+    """Bound ε by the random hold-out of one training, in which no canaries were planted.
+
+    The scores of rows that were trained on and of rows that the same random draw held out; or the rows
+    themselves, with the rows that a generator released as `synthetic`. `epsilon` is for adding or removing a
+    row; the bound for replacing one is in `report()["bounds"]`.
+
+    Parameters
+    ----------
+    members
+        Scores of the rows that were trained on, one each; with synthetic, the rows themselves: csv,
+        npy, npz or safetensors. An array, or a file.
+    non_members
+        Scores, or rows, that the same random draw held out. An array, or a file.
+    synthetic
+        Rows that a generator released: the score of a row is minus its distance to the nearest of
+        them. An array, or a file.
+    member_strata
+        Stratum of each member, as a number, if the split was drawn within strata, such as labels.
+        An array, or a file.
+    non_member_strata
+        Stratum of each non-member. An array, or a file.
+    direction
+        Which scores indicate members.
+    rule
+        How rows are guessed.
+    guesses_in
+        Rows named as members, 0 for none; in each stratum [default: √(10 · members), rounded up].
+    guesses_out
+        Rows named as non-members, 0 for none; in each stratum [default: √(10 · non-members),
+        rounded up].
+    guesses
+        Guessed sets of rule="sets" [default: √(10 · sets), rounded up].
+    member_rows
+        Number of rows that were trained on, in place of scores.
+    non_member_rows
+        Number of rows that were held out.
+    correct_in
+        Correct ones of guesses_in.
+    correct_out
+        Correct ones of guesses_out.
+    correct
+        Correct ones of guesses.
+    seed
+        Seed of the random sets of rule="sets", below 2^53.
+    delta
+        Delta at which epsilon is bounded; 0 for pure DP.
+    significance
+        Probability that the bound is wrong, below 0.5 [default: 0.05].
+    confidence
+        Confidence of the bound, in place of significance: 95% or 0.95.
     claim
         Epsilon reported for the training; `verdict()` says whether it is refuted.
     claim_delta
@@ -924,7 +1029,7 @@ def canary_rows(
     poisson: float | None = None,
     null_draws: float | None = None,
     rows: int,
-    claim: float | None = None,
+    claim: object | None = None,
     scoring: Literal["nearest", "count", "density", "decoys"] | None = "nearest",
     delta: float | None = 1e-05,
     significance: float | None = None,
@@ -967,7 +1072,7 @@ def canary_rows(
 def make_canaries(
     kind: Literal["random", "mislabelled", "directions"],
     *,
-    data: Path | None = None,
+    data: Array | None = None,
     count: int,
     dimension: float | None = None,
     out: Path,
@@ -980,7 +1085,8 @@ def make_canaries(
     kind
         What the canaries are.
     data
-        Records that are not used for training otherwise: npz with `inputs` and `labels`.
+        Records that are not used for training otherwise: npz with `inputs` and `labels`. An array,
+        or a file.
     count
         Number of canaries, at least 5.
     dimension
@@ -1159,7 +1265,7 @@ def plan_federated(
     design: str,
     dimension: float | None = None,
     mu: float | Sequence[float] | None = None,
-    claim: float | None = None,
+    claim: object | None = None,
     attacker: Literal["final-model", "all-updates", "sum-of-updates", "known-server-rounds"] | None = "final-model",
     server_rounds: int | None = None,
     weights: float | Sequence[float] | None = None,
@@ -1186,7 +1292,7 @@ def plan_federated(
     attacker
         What the attacker sees.
     server_rounds
-        Number of server rounds over which each cosine is the maximum (attacker all-updates only).
+        Number of server rounds over which each cosine is the maximum (attacker="all-updates" only).
     weights
         Numbers of examples that canaries report, each drawn by lot, to test whether the server
         weights clients by it [default: none].
@@ -1205,7 +1311,7 @@ def plan_federated(
 
 def plan_generator(
     *,
-    claim: float,
+    claim: object,
     epsilon: float | None = None,
     delta: float | None = 1e-05,
     significance: float | None = None,
@@ -1268,7 +1374,7 @@ def plan_one_run(
     canaries: int | Path | None = None,
     design: str | None = None,
     mu: float | Sequence[float] | None = None,
-    claim: float | None = None,
+    claim: object | None = None,
     epsilon: float | None = None,
     out: Path | None = None,
     nonce: str | None = None,
@@ -1493,7 +1599,7 @@ def audit_bgm(
     float_mode: Literal["fast", "exact"] | None = None,
     threads: int | None = None,
     checkpoint: Path | None = None,
-    claim: float | None = None,
+    claim: object | None = None,
     claim_delta: float | None = None,
     claim_adjacency: Literal["add-remove", "replace", "zero-out"] | None = "add-remove",
     fail_above: float | None = None,
@@ -1597,7 +1703,7 @@ def audit_dpsgd(
     device: str | None = "auto",
     float_mode: Literal["fast", "exact"] | None = None,
     threads: int | None = None,
-    claim: float | None = None,
+    claim: object | None = None,
     claim_delta: float | None = None,
     claim_adjacency: Literal["add-remove", "replace", "zero-out"] | None = "add-remove",
     fail_above: float | None = None,
@@ -1770,7 +1876,7 @@ def audit_fedavg(
     device: str | None = "auto",
     threads: int | None = None,
     checkpoint: Path | None = None,
-    claim: float | None = None,
+    claim: object | None = None,
     claim_delta: float | None = None,
     claim_adjacency: Literal["add-remove", "replace", "zero-out"] | None = "add-remove",
     fail_above: float | None = None,
@@ -1885,7 +1991,7 @@ def audit_gaussian(
     device: str | None = "auto",
     threads: int | None = None,
     checkpoint: Path | None = None,
-    claim: float | None = None,
+    claim: object | None = None,
     claim_delta: float | None = None,
     claim_adjacency: Literal["add-remove", "replace", "zero-out"] | None = "add-remove",
     fail_above: float | None = None,
@@ -2093,7 +2199,7 @@ def calibrate(
         What neighbouring data sets differ in [default: zero-out].
     sampling_rate
         Probability that a record is in a batch, for samplers that draw each step anew [default:
-        1/T].
+        1/T]; with it, total_steps is enough.
     uses_per_epoch
         Batches of an epoch that contain a record (random-allocation only): an epoch of N records in
         batches of B on average has K N/B steps [default: 1].
@@ -2102,9 +2208,8 @@ def calibrate(
     """
 
 def check(
-    file: Path | None = None,
+    file: object = None,
     *,
-    loader: str | None = None,
     dataset_size: int | None = None,
     batch_size: int | None = None,
     epochs: float | None = None,
@@ -2123,21 +2228,25 @@ def check(
     clip_norm: float | None = None,
     noise_on: Literal["sum", "mean"] | None = None,
     import_: Path | None = None,
-    claim: float | None = None,
+    claim: object | None = None,
     delta: float | None = None,
+    loader: object = None,
 ) -> Check:
-    """Check a claim by a description of the training; nothing is trained.
+    """Bound ε of a described training, and check a claim by it; nothing is trained.
 
-    `dpscope check --example` prints such a description; keywords override it. `loader` may be a
-    library's loader as in your code, such as "DataLoader(shuffle=True)".
+    Without a claim, the result says what is proven of ε. Parameters that an object of `file` or
+    `loader` has are left out.
 
     Parameters
     ----------
     file
-        TOML file that describes the training; keywords override it.
+        The training: a TOML file that describes it (`dpscope check --example` prints one), which
+        keywords override; an Opacus PrivacyEngine or accountant, its history or state_dict; a DpEvent
+        or an accountant of dp_accounting; a list of (noise_multiplier, sampling_rate, steps); or a JSON
+        file with such a record.
     loader
-        How the loader forms batches: one of the names below, or a library's loader as in your code,
-        such as "DataLoader(shuffle=True)".
+        How batches are formed: a name such as "shuffle", a library's loader as in your code, such as
+        "DataLoader(shuffle=True)", or a DataLoader itself.
     dataset_size
         Records in the training data.
     batch_size
@@ -2178,9 +2287,9 @@ def check(
     import_
         Record of another accountant: events, a history or settings, recognised by its content.
     claim
-        Claimed epsilon.
+        Claimed epsilon; without one, the check bounds epsilon.
     delta
-        Claimed delta.
+        Claimed delta [default: 1e-5 without a claim].
     """
 
 def compare(
@@ -2200,7 +2309,7 @@ def compare(
     threads: int | None = None,
     max_batch_size: int | None = None,
     allocated_epochs: int | None = None,
-    claim: float | None = None,
+    claim: object | None = None,
     claim_adjacency: Literal["add-remove", "replace", "zero-out"] | None = "add-remove",
     delta: float | None = 1e-05,
     yes: bool = False,
@@ -2309,7 +2418,8 @@ def delta(
     epsilon
         Compute delta at this epsilon instead.
     sampling_rate
-        Probability that a record is in a batch (poisson and fixed-size only) [default: 1/T].
+        Probability that a record is in a batch (poisson and fixed-size only) [default: 1/T]; with
+        it, total_steps is enough.
     uses_per_epoch
         Batches of an epoch that contain a record (random-allocation only): an epoch of N records in
         batches of B on average has K N/B steps [default: 1].
@@ -2395,7 +2505,8 @@ def epsilon(
     delta
         Delta at which epsilon is computed.
     sampling_rate
-        Probability that a record is in a batch (poisson and fixed-size only) [default: 1/T].
+        Probability that a record is in a batch (poisson and fixed-size only) [default: 1/T]; with
+        it, total_steps is enough.
     uses_per_epoch
         Batches of an epoch that contain a record (random-allocation only): an epoch of N records in
         batches of B on average has K N/B steps [default: 1].

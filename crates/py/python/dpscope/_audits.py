@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
-from dpscope._command import Array, Command
+import numpy as np
+import numpy.typing as npt
+
+from dpscope._command import Array, Command, npz_of
 from dpscope._function import command
 from dpscope._results import Audit
 
@@ -29,7 +33,9 @@ def audit_scores(call: Command) -> Audit:
 
 
 @command("audit outputs", without=["runs"], arrays=["target", "zero_out"])
-def audit_outputs(call: Command, target: Array, zero_out: Array | None = None) -> Audit:
+def audit_outputs(
+    call: Command, target: Array | Mapping[str, Array], zero_out: Array | None = None
+) -> Audit:
     """Bound ε by outputs recorded from your own training, and look for faults in it.
 
     Parameters
@@ -37,7 +43,7 @@ def audit_outputs(call: Command, target: Array, zero_out: Array | None = None) -
     target, zero_out
         Outputs of both worlds, of shape (runs, epochs, steps) or (runs, steps): the projection of
         each privatised gradient on the unit gradient of the canary. Arrays, or files; `target` alone
-        is a file with both arrays, and optionally with sums before noise (`sums_target`,
+        is a file or a dictionary with both arrays, and optionally with sums before noise (`sums_target`,
         `sums_zero_out`) and uses of the target (`uses_target`, `uses_zero_out`).
 
     Examples
@@ -59,6 +65,8 @@ def audit_outputs(call: Command, target: Array, zero_out: Array | None = None) -
         call.set("zero_out", zero_out)
     elif isinstance(target, (str, os.PathLike)):
         call.add_arguments(target)
+    elif isinstance(target, Mapping):
+        call.add_file("outputs.npz", npz_of("target", target))
     else:
         raise TypeError("zero_out is missing; pass it, or a file with both arrays as target")
     return Audit(call.document(), call)
@@ -71,7 +79,7 @@ def audit_counts(call: Command) -> Audit:
     Examples
     --------
     >>> audit = audit_counts(12, 480, target_trials=1000, zero_out_trials=1000)
-    >>> print(audit)
+    >>> print(audit.headline)
     ε ≥ 3.1531 at δ = 1e-5, with 95 % confidence
     """
     return Audit(call.document(), call)
@@ -80,23 +88,67 @@ def audit_counts(call: Command) -> Audit:
 @command(
     "audit one-run",
     positional=["scores"],
-    arrays=["scores", "coins", "sets", "null_scores", "pool_scores", "baseline"],
+    arrays=["scores", "projections", "coins", "sets", "null_scores", "pool_scores", "baseline"],
     types={"canaries": "int | Path"},
 )
-def audit_one_run(call: Command) -> Audit:
+def audit_one_run(
+    call: Command, *, included: npt.ArrayLike | None = None, excluded: npt.ArrayLike | None = None
+) -> Audit:
     """Bound ε by guesses on the canaries of one training run.
 
     Canaries are known by `coins`, or by a `plan` that `plan_one_run` wrote before the training; its
-    folder remembers which scores were audited. In place of scores, `canaries`, `correct` and `guesses`
+    folder remembers which scores were audited. Scores are computed from `projections` of the noisy
+    gradients of all steps, if these are passed. In place of scores, `canaries`, `correct` and `guesses`
     may be numbers. Without `independent_coins` and without a plan, exactly half of the canaries
     included, or a number near the mean, counts as a draw of a fixed number, such as scikit-learn's
     `train_test_split`.
+
+    Parameters
+    ----------
+    included, excluded
+        Scores of the canaries that were trained on, and of the others, in place of `scores` and
+        `coins`.
 
     Examples
     --------
     >>> audit = audit_one_run(canaries=1000, guesses=100, correct=95)
     >>> audit.kind, round(audit.epsilon, 4)
     ('bound', 2.1719)
+    """
+    if included is not None or excluded is not None:
+        if included is None or excluded is None:
+            raise TypeError("included and excluded go together: scores of both kinds of canaries")
+        if call.has("scores") or call.has("coins"):
+            raise TypeError("included and excluded stand in place of scores and coins")
+        kinds = [np.ravel(included), np.ravel(excluded)]
+        coins = np.repeat([1, 0], [len(kind) for kind in kinds])
+        # in an order of their own, since coins that follow the order of canaries were not drawn
+        order = np.random.default_rng(0).permutation(len(coins))
+        call.set("scores", np.concatenate(kinds)[order])
+        call.set("coins", coins[order])
+    return Audit(call.document(), call)
+
+
+@command(
+    "audit split",
+    positional=["members", "non_members"],
+    arrays=["members", "non_members", "synthetic", "member_strata", "non_member_strata"],
+)
+def audit_split(call: Command) -> Audit:
+    """Bound ε by the random hold-out of one training, in which no canaries were planted.
+
+    The scores of rows that were trained on and of rows that the same random draw held out; or the rows
+    themselves, with the rows that a generator released as `synthetic`. `epsilon` is for adding or removing a
+    row; the bound for replacing one is in `report()["bounds"]`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> random = np.random.default_rng(1)
+    >>> members, held_out = random.normal(1, 1, 1000), random.normal(0, 1, 1000)
+    >>> audit = audit_split(members, held_out, claim=1.0)
+    >>> audit.verdict().outcome, audit.epsilon > 1
+    ('refuted', True)
     """
     return Audit(call.document(), call)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import itertools
 import json
@@ -10,6 +11,7 @@ import os
 import re
 import sys
 import warnings
+import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeGuard, Union
 
@@ -27,7 +29,10 @@ Release: TypeAlias = Callable[[str, "list[tuple[str, str]]", int, int, str], obj
 
 #: Options that test the counts of a simulation.
 _TESTING = ("claim", "claim_adjacency", "fail_above")
-_OPTION = re.compile(r"`[^`]*`|--([a-z][a-z0-9-]*)(?: <[^>]*>)?(?:\.\.\.)?")
+#: A command, or an option with its value or the name of one.
+_OPTION = re.compile(
+    r"`[^`]*`|--([a-z][a-z0-9-]*)(?:\.\.\.)?(?:[ =](<[^>]*>|FILE|DIR|[a-z0-9][a-z0-9.-]*[a-z0-9]|\d))?"
+)
 
 
 class DpscopeWarning(UserWarning):
@@ -71,6 +76,10 @@ class Command:
     def add_file(self, name: str, content: bytes) -> None:
         """Adds a file in memory after the options."""
         self.arguments.append(name)
+        self.keep_file(name, content)
+
+    def keep_file(self, name: str, content: bytes) -> None:
+        """Keeps a file in memory, which an option names."""
         self._files[name] = content
 
     def add_table(self, name: str, table: object) -> None:
@@ -177,7 +186,8 @@ class Command:
             yield self._keep(name, value)
 
     def _keep(self, name: str, value: object) -> str:
-        self._files[name] = _npy(name, value)
+        is_npz = isinstance(value, Mapping) and value
+        self._files[name] = npz_of(name, value) if is_npz else _npy(name, value)  # type: ignore[arg-type]
         return name
 
 
@@ -192,6 +202,15 @@ def _has_several(value: object) -> TypeGuard[Sequence[object]]:
     """Whether it is a list of arrays or files, and not of numbers."""
     kinds = (str, os.PathLike, np.ndarray)
     return isinstance(value, (list, tuple)) and any(isinstance(one, kinds) for one in value)
+
+
+def npz_of(name: str, arrays: Mapping[str, object]) -> bytes:
+    """Named arrays of real numbers in the format npz."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for entry, value in arrays.items():
+            archive.writestr(f"{entry}.npy", _npy(f"{name}[{entry!r}]", value))
+    return buffer.getvalue()
 
 
 def _npy(name: str, value: object) -> bytes:
@@ -245,9 +264,37 @@ def _text(name: str, value: object) -> str:
 
 
 def with_keywords(message: str) -> str:
-    """A message of the program with keywords in place of options, except in commands."""
+    """A message of the program with keywords in place of options, except in commands.
+
+    `--sampler shuffle` becomes `sampler="shuffle"`, `--steps 10` becomes `steps=10`.
+    """
 
     def keyword(option: re.Match[str]) -> str:
-        return option[1].replace("-", "_") if option[1] else option[0]
+        if option[1] is None:
+            return option[0]
+        name, value = option[1].replace("-", "_"), option[2]
+        if value is None or value.startswith("<") or value in ("FILE", "DIR"):
+            return name
+        if value in _choices().get(name, ()):
+            return f'{name}="{value}"'
+        is_number = value.replace(".", "", 1).isdigit()
+        return f"{name}={value}" if is_number else name + option[0][option.start(2) - option.start() - 1 :]
 
     return _OPTION.sub(keyword, message)
+
+
+@functools.cache
+def option_table() -> list[dict[str, Any]]:
+    """The options of every command of the program."""
+    return json.loads(_native.option_table())  # type: ignore[no-any-return]
+
+
+@functools.cache
+def _choices() -> dict[str, set[str]]:
+    """The choices of every option of the program, by keyword."""
+    found: dict[str, set[str]] = {}
+    for command in option_table():
+        for option in command["options"]:
+            names = {choice["name"] for choice in option["choices"]}
+            found.setdefault(option["name"], set()).update(names)
+    return found

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from dpscope._accountants import claim_of, planned_delta
 from dpscope._command import Command
 from dpscope._options import Option, options_of, paragraphs
 
@@ -96,7 +97,9 @@ class command:
         """Parameters in their order: arguments of the command, further ones, keywords."""
         first = [keyword for keyword, option in options.items() if option.is_positional]
         first += self.positional
+        # a claim may be an accountant, whose class is not imported here
         types = dict.fromkeys(self.arrays, "Array") | dict.fromkeys(self.tables, _TABLE)
+        types["claim"] = "object"
         types.update(self.types)
 
         def parameter(keyword: str) -> inspect.Parameter:
@@ -128,9 +131,21 @@ class command:
                 call.add_arguments(*_words(value))
             elif option.name in self.arrays:
                 call.set(option.name, value)
+            elif option.name == "claim" and value is not None:
+                call.set("claim", claim_of(value, _delta(passed))[0])
             else:
                 call.set(option.name, option.word(value))
         return call
+
+
+def _delta(passed: Mapping[str, Any]) -> float | None:
+    """δ of a call, at which an accountant is asked for its ε; of several, the first. None stands for
+    the default of the program."""
+    delta: Any = passed.get("delta")
+    if delta is None and passed.get("plan") is not None:
+        return planned_delta(passed["plan"])
+    first: float | None = delta[0] if isinstance(delta, (list, tuple)) and delta else delta
+    return first
 
 
 def _words(value: Any) -> Sequence[Any]:

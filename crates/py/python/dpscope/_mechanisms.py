@@ -16,7 +16,7 @@ def bound_matrix(call: Command) -> Strategies:
     >>> found = bound_matrix(
     ...     strategy="tree", steps=16, participation="single", noise_multiplier=2
     ... )
-    >>> print(found, found.epsilon(), sep="\\n")
+    >>> print(found, found.value(), sep="\\n")
     tree: ε ≤ 4.983306405971392 at δ = 1e-05
     4.983306405971392
     """
@@ -32,7 +32,7 @@ def calibrate_matrix(call: Command) -> Strategies:
     >>> found = calibrate_matrix(
     ...     epsilon=4, strategy="tree", steps=16, participation="single"
     ... )
-    >>> found.rows[0]["noise_multiplier"], found.epsilon() <= 4
+    >>> found.rows[0]["noise_multiplier"], found.value() <= 4
     (2.41756, True)
     """
     return Strategies(call.document())

@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
-from dpscope import _native
-from dpscope._command import with_keywords
+from dpscope._command import option_table, with_keywords
 
 #: Options that have no keyword, and why.
 WITHOUT_KEYWORD = {
@@ -162,7 +161,7 @@ class Option:
 
 _COMMANDS = {
     entry["name"]: [Option.read(option) for option in entry["options"]]
-    for entry in json.loads(_native.option_table())
+    for entry in option_table()
 }
 
 

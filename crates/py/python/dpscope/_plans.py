@@ -73,7 +73,7 @@ def plan_generator(call: Command) -> str:
     return call.text()
 
 
-@command("canaries make")
+@command("canaries make", arrays=["data"])
 def make_canaries(call: Command) -> Canaries:
     """Choose records of a file as canaries, or draw directions of gradients.
 

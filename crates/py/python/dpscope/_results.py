@@ -5,11 +5,18 @@ from __future__ import annotations
 import copy
 import html
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import math
+import os
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dpscope._command import Command, Path
+import numpy as np
+import numpy.typing as npt
+
+from dpscope._accountants import claim_of
+from dpscope._command import Array, Command, Path, with_keywords
 from dpscope._native import DpscopeError
 
 if TYPE_CHECKING:
@@ -76,7 +83,110 @@ class Result:
         return f"<p>{html.escape(str(self))}</p>"
 
 
-class Audit(Result):
+class _Answered(Result):
+    """A result whose document has an answer: what it says, in a form that all kinds have in common."""
+
+    _lists_values = False
+    """Whether the text has the values that the program prints as a table."""
+
+    @property
+    def _answer(self) -> dict[str, Any]:
+        return self._report["answer"]  # type: ignore[no-any-return]
+
+    @property
+    def headline(self) -> str:
+        """The result in one sentence."""
+        return str(self._answer["headline"])
+
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        """What was found, the most severe first: `code`, `severity` (refutes, warning or note) and
+        `sentence`, with the numbers of the finding as `data`."""
+        report = self.report()
+        fired = [check for check in report.get("checks", []) if check["outcome"] == "fired"]  # PATE-GAN
+        recorded = report.get("findings", fired)
+        listed = copy.deepcopy(self._answer["findings"])
+        if len(recorded) != len(listed):
+            return listed  # type: ignore[no-any-return]
+        return [{**short, "data": full} for short, full in zip(listed, recorded)]
+
+    def verdict(self) -> Verdict:
+        """The verdict on the claim of the call."""
+        return self._verdict(self._answer)
+
+    def _verdict(self, answer: Mapping[str, Any]) -> Verdict:
+        if not answer["tests"]:
+            raise DpscopeError("no claim was tested; pass claim")
+        test = answer["tests"][0]
+        return Verdict(test["outcome"], test["reason"], test["sentence"])
+
+    def __repr__(self) -> str:
+        tests = self._answer["tests"]
+        outcome = f"; claim {tests[0]['outcome']}" if tests else ""
+        return f"<{type(self).__name__}: {self.headline}{outcome}>"
+
+    def __str__(self) -> str:
+        """The headline, and the labelled paragraphs of the program."""
+        answer = self._answer
+        lines = [self.headline]
+        lines += [f"{test['name']}: {test['verdict']}" for test in answer["tests"]]
+        lines.append("")
+        shown = {row["text"] for row in answer["rows"]}
+        for finding in answer["findings"]:
+            if finding["sentence"] not in shown:
+                lines += _paragraph(finding["severity"], finding["sentence"])
+        if self._lists_values:
+            for value in answer["values"]:
+                lines.append(f"  {_outward(value):<12} {value['name']}")
+        for row in answer["rows"]:
+            lines += _paragraph(row["label"], row["text"])
+        return with_keywords("\n".join(lines).rstrip())
+
+    def _repr_html_(self) -> str:
+        parts = [f"<p><b>{html.escape(self.headline)}</b></p>"]
+        for test in self._answer["tests"]:
+            colour = _COLOURS.get(test["outcome"], "inherit")
+            parts.append(
+                f"<p>{html.escape(test['name'])}: <b style=\"color:{colour}\">"
+                f"{html.escape(test['outcome'])}</b>. {html.escape(test['sentence'])}</p>"
+            )
+        if self._answer["findings"]:
+            parts.append(_table(self._answer["findings"], ("severity", "code", "sentence")))
+        parts.append(_table(self._answer["rows"], ("label", "text")))
+        return "".join(parts)
+
+
+#: Signs of values, and how they are rounded, so that a bound stays one.
+_SIGNS: dict[str, tuple[str, Callable[[float], float]]] = {
+    "lower": ("≥", math.floor),
+    "upper": ("≤", math.ceil),
+    "estimate": ("≈", round),
+}
+#: Colours of verdicts that can be read on light and dark pages.
+_COLOURS = {"refuted": "#d1242f", "inconclusive": "#9a6700", "not-refuted": "#1a7f37"}
+#: Columns of a label, and of a line, as the program prints them.
+_LABEL, _LINE = 14, 96
+
+
+def _outward(value: Mapping[str, Any]) -> str:
+    """A value with four decimals."""
+    sign, rounded = _SIGNS[value["kind"]]
+    return f"{sign} {rounded(value['epsilon'] * 1e4) / 1e4:.4f}"
+
+
+def _paragraph(label: str, text: str) -> list[str]:
+    """A labelled paragraph as the program prints it."""
+    return textwrap.wrap(
+        text,
+        _LINE,
+        initial_indent=f"  {label:<12}",
+        subsequent_indent=" " * _LABEL,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+class Audit(_Answered):
     """A lower bound on ε, or an estimate, with what it rests on."""
 
     def __init__(
@@ -87,48 +197,83 @@ class Audit(Result):
         self._drawings = dict(drawings or {})
 
     @property
-    def _answer(self) -> dict[str, Any]:
-        """What the report says, in the form that all audits have in common."""
-        return self._report["answer"]  # type: ignore[no-any-return]
-
-    @property
-    def epsilon(self) -> float:
-        """The bound or the estimate; with several δ, that of the first."""
+    def _value(self) -> dict[str, Any]:
         values = self._answer["values"]
         if not values:
             raise DpscopeError("these runs certify no epsilon; see headline")
-        return float(values[0]["epsilon"])
+        return values[0]  # type: ignore[no-any-return]
+
+    @property
+    def epsilon(self) -> float:
+        """The bound or the estimate; with several δ, that of the first. Also `float(self)`."""
+        return float(self._value["epsilon"])
+
+    @property
+    def delta(self) -> float:
+        """δ of `epsilon`."""
+        return float(self._value["delta"])
 
     @property
     def kind(self) -> str:
-        """`bound`, wrong with probability `significance` at most, or `estimate`, without such a
+        """`bound`, wrong with probability `1 - confidence` at most, or `estimate`, without such a
         guarantee."""
         values = self._answer["values"]
         return "bound" if values and values[0]["kind"] == "lower" else "estimate"
 
     @property
-    def findings(self) -> list[dict[str, Any]]:
-        """What the data indicate about code and protocol, each with a `sentence`."""
-        report = self.report()
-        if "checks" in report:  # of PATE-GAN
-            faulty = [check for check in report["checks"] if check["faults"]]
-            return [{**check, "sentence": check.get("says")} for check in faulty]
-        said = report["answer"]["findings"]
-        return [
-            {**finding, "sentence": short["sentence"]}
-            for finding, short in zip(report["findings"], said, strict=True)
-        ]
+    def confidence(self) -> float | None:
+        """Confidence of a bound; None of an estimate."""
+        significance = self._value["significance"]
+        return None if significance is None else 1.0 - float(significance)
 
-    def verdict(self, claim: float | None = None, *, claim_adjacency: str | None = None) -> Verdict:
-        """The verdict on a claimed ε at the audited δ: by default that of the call."""
+    @property
+    def adjacency(self) -> str | None:
+        """What the neighbouring data sets of the bound differ in, where the audit states it."""
+        return self._value.get("adjacency")
+
+    @property
+    def ceiling(self) -> float | None:
+        """The largest ε that an audit of this size could show, where it is known."""
+        return self._value.get("ceiling")
+
+    @property
+    def claim(self) -> float | None:
+        """The claimed ε that was tested, if one was."""
+        tests = (test for test in self._answer["tests"] if test["kind"] == "claim")
+        return next((test["epsilon"] for test in tests), None)
+
+    @property
+    def accounted(self) -> float | None:
+        """ε of Poisson accounting, where the parameters of the training are known."""
+        return self._theory("upper", "Poisson accounting")
+
+    @property
+    def proven(self) -> float | None:
+        """ε that the training is proven to leak at least, where theory knows it."""
+        return self._theory("lower", "proven lower bound")
+
+    def _theory(self, kind: str, name: str) -> float | None:
+        for value in self._answer["values"][1:]:
+            if value["kind"] == kind and value["name"] == name:
+                return float(value["epsilon"])
+        return None
+
+    def verdict(self, claim: object = None, *, claim_adjacency: str | None = None) -> Verdict:
+        """The verdict on a claimed ε at the audited δ: by default that of the call.
+
+        `claim` may be an accountant, as in the call.
+        """
         answer = self._answer
         if claim is not None:
-            options = {"claim": claim, "claim_adjacency": claim_adjacency}
+            options = {
+                "claim": claim_of(claim, self.delta)[0],
+                "claim_adjacency": claim_adjacency,
+            }
             answer = self._command.again(options)["answer"]
-        if not answer["tests"]:
-            raise DpscopeError("no claim was tested; pass claim")
-        test = answer["tests"][0]
-        return Verdict(test["outcome"], test["reason"], test["sentence"])
+        return self._verdict(answer)
+
+    def __float__(self) -> float:
+        return self.epsilon
 
     def svg(self) -> Drawing:
         """The drawing of `--plot`."""
@@ -162,23 +307,11 @@ class Audit(Result):
             self._drawings[option] = self._command.written(option, name)
         return self._drawings[option]
 
-    def __repr__(self) -> str:
-        tests = self._answer["tests"]
-        outcome = f"; claim {tests[0]['outcome']}" if tests else ""
-        return f"<Audit: {self.headline}{outcome}>"
-
-    def __str__(self) -> str:
-        answer = self._answer
-        says = [test["sentence"] for test in answer["tests"] if test["kind"] == "claim"]
-        sentences = [finding["sentence"] for finding in answer["findings"]]
-        return "\n".join([self.headline, *says, *sentences])
-
     def _repr_html_(self) -> str:
-        lines = "".join(f"<p>{html.escape(line)}</p>" for line in str(self).splitlines())
         try:
-            return f"{lines}{self.svg()}"
+            return f"{super()._repr_html_()}{self.svg()}"
         except DpscopeError:  # counts of one run are not drawn
-            return lines
+            return super()._repr_html_()
 
 
 def draw_curves(curves: dict[str, Any], ax: Axes) -> None:
@@ -256,7 +389,18 @@ class Calibration(Result):
         return float(self.value)
 
 
-class Comparison(Result):
+class _Described(_Answered):
+    """What theory says of a training as described: a claim about it holds, or not."""
+
+    _lists_values = True
+
+    def verdict(self) -> Verdict:
+        """The verdict on the claim of the call."""
+        found = super().verdict()
+        return Verdict(self._report["claim"]["verdict"], found.reason, found.says)
+
+
+class Comparison(_Described):
     """Claimed, proven and estimated ε of one training."""
 
     @property
@@ -265,7 +409,7 @@ class Comparison(Result):
         is missing."""
         return list(self.report()["rows"])
 
-    def epsilon(self, what: str) -> float:
+    def value(self, what: str) -> float:
         """ε of a row, such as `poisson` or `pair_lower`."""
         for row in self._report["rows"]:
             if row["what"] == what:
@@ -274,13 +418,6 @@ class Comparison(Result):
                 return float(row["epsilon"])
         names = ", ".join(row["what"] for row in self._report["rows"])
         raise DpscopeError(f"what is {what!r}; expected one of {names}")
-
-    def verdict(self) -> Verdict:
-        """The verdict on the claim of the call."""
-        claim = self._report.get("claim")
-        if claim is None:
-            raise DpscopeError("no claim was tested; pass claim")
-        return Verdict(claim["verdict"], None, claim["sentence"])
 
     def _repr_html_(self) -> str:
         rows = self._report["rows"]
@@ -333,6 +470,39 @@ class Plan(_Rows):
         return self.report().get("committed")
 
     @property
+    def folder(self) -> str:
+        """The folder of the committed plan."""
+        committed = self._report.get("committed")
+        if committed is None:
+            raise DpscopeError("no plan was committed; pass out, a new folder")
+        return str(committed["folder"])
+
+    @property
+    def coins(self) -> npt.NDArray[np.bool_]:
+        """The coins of the committed plan, one per canary: whether to train on it."""
+        path = os.path.join(self.folder, "coins.npy")
+        if not os.path.exists(path):
+            raise DpscopeError(f"{self.folder} has no coins; only plans of `plan_one_run` draw them")
+        coins: npt.NDArray[np.bool_] = np.load(path, allow_pickle=False).astype(bool)
+        return coins
+
+    @property
+    def included(self) -> npt.NDArray[np.intp]:
+        """The numbers of the canaries to train on, from 0."""
+        return np.flatnonzero(self.coins)
+
+    def audit(self, scores: Array | Mapping[int, float], **options: Any) -> Audit:
+        """The audit of one training with these coins: `audit_one_run` with this plan.
+
+        `scores` may be a mapping of the numbers of canaries to scores, in any order.
+        """
+        from dpscope._audits import audit_one_run
+
+        if isinstance(scores, Mapping):
+            scores = joined(scores, len(self.coins))
+        return audit_one_run(scores, plan=self.folder, **options)
+
+    @property
     def headline(self) -> str:
         count = len(self._report["rows"])
         sizes = f"{count} size{'s' * (count != 1)} at δ = {self._report['delta']:g}"
@@ -340,6 +510,20 @@ class Plan(_Rows):
         if committed is not None and count == 0:
             return f"committed in {committed['folder']}"
         return sizes if committed is None else f"{sizes}; committed in {committed['folder']}"
+
+
+def joined(scores: Mapping[int, float], canaries: int) -> list[float]:
+    """Scores in the order of canaries, each of which needs one."""
+    missing = [index for index in range(canaries) if index not in scores]
+    if missing:
+        raise ValueError(
+            f"scores has none for canary {missing[0]}, and {len(missing)} in all are missing; score "
+            "every canary, also those that were not included"
+        )
+    unknown = next((index for index in scores if index not in range(canaries)), None)
+    if unknown is not None:
+        raise ValueError(f"scores has canary {unknown!r}; the plan has those from 0 to {canaries - 1}")
+    return [float(scores[index]) for index in range(canaries)]
 
 
 class Sweep(_Rows):
@@ -372,7 +556,7 @@ class Strategies(_Rows):
             for row in self.report()["strategies"]
         ]
 
-    def epsilon(self, strategy: str | None = None) -> float:
+    def value(self, strategy: str | None = None) -> float:
         """ε of a strategy; without a name, of the only one."""
         rows = self.rows
         if strategy is None and len(rows) != 1:
@@ -433,24 +617,14 @@ class Canaries(Result):
         return f"{self._report['canaries']} canaries in {self.file}"
 
 
-class Check(Result):
-    """A described training, or the record of an accountant, beside its claim."""
+class Check(_Described):
+    """A described training, or the record of an accountant, with what is proven of its ε."""
 
     @property
-    def headline(self) -> str:
-        return str({**self._report, **self._report.get("claim", {})}["says"])
-
-    def verdict(self) -> Verdict:
-        """The verdict on the claim."""
-        claim = self._report.get("claim")
-        if claim is None:
-            raise DpscopeError("no claim was tested; pass claim")
-        return Verdict(claim["verdict"], None, self.headline)
-
-    @property
-    def findings(self) -> list[dict[str, Any]]:
-        """What contradicts the claim or weakens it, the most severe first."""
-        return list(self.report().get("findings", []))
+    def delta(self) -> float:
+        """δ of the values, whether any is known or not."""
+        described = self._report.get("claim") or self._report["upper"]
+        return float(described["delta"])
 
     @property
     def lower(self) -> float | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
+from dpscope._accountants import RECORD, RECORDS, loader_options, record_of
 from dpscope._command import Command, Progress
 from dpscope._function import command
 from dpscope._results import Accounted, Calibration, Check, Comparison, Sweep
@@ -71,7 +74,7 @@ def compare(call: Command, *, progress: Progress | None = None) -> Comparison:
     Examples
     --------
     >>> found = compare(noise_multiplier=1, steps=100, seed=1, device="cpu", claim=2)
-    >>> found.epsilon("poisson") < found.epsilon("shuffle_max_slice")
+    >>> found.value("poisson") < found.value("shuffle_max_slice")
     True
     >>> found.verdict().outcome
     'refuted'
@@ -95,12 +98,23 @@ def sweep(call: Command, *, progress: Progress | None = None) -> Sweep:
     return Sweep(call.document(progress))
 
 
-@command("check", types={"loader": "str"})
-def check(call: Command) -> Check:
-    """Check a claim by a description of the training; nothing is trained.
+@command("check")
+def check(call: Command, file: object = None, *, loader: object = None) -> Check:
+    """Bound ε of a described training, and check a claim by it; nothing is trained.
 
-    `dpscope check --example` prints such a description; keywords override it. `loader` may be a
-    library's loader as in your code, such as "DataLoader(shuffle=True)".
+    Without a claim, the result says what is proven of ε. Parameters that an object of `file` or
+    `loader` has are left out.
+
+    Parameters
+    ----------
+    file
+        The training: a TOML file that describes it (`dpscope check --example` prints one), which
+        keywords override; an Opacus PrivacyEngine or accountant, its history or state_dict; a DpEvent
+        or an accountant of dp_accounting; a list of (noise_multiplier, sampling_rate, steps); or a JSON
+        file with such a record.
+    loader
+        How batches are formed: a name such as "shuffle", a library's loader as in your code, such as
+        "DataLoader(shuffle=True)", or a DataLoader itself.
 
     Examples
     --------
@@ -110,5 +124,22 @@ def check(call: Command) -> Check:
     ... )
     >>> found.verdict().outcome, found.findings[0]["severity"]
     ('refuted', 'refutes')
+    >>> print(check([(1.0, 0.01, 2000)]).headline)
+    ε ≥ 2.5838 and ε ≤ 2.5839 at δ = 1e-5, proven
     """
+    record = None if file is None else record_of(file)
+    if record is not None:
+        call.keep_file(RECORD, record.encode())
+        call.set("import", RECORD)
+    elif isinstance(file, (str, os.PathLike)):
+        is_record = os.fspath(file).endswith(".json")
+        call.set("import", file) if is_record else call.add_arguments(file)
+    elif file is not None:
+        raise TypeError(f"file is of type {type(file).__name__}; expected a file, or {RECORDS}")
+    if loader is None or isinstance(loader, str):
+        call.set("loader", loader)
+    else:
+        for name, value in loader_options(loader).items():
+            if not call.has(name):
+                call.set(name, value)
     return Check(call.document())

@@ -150,6 +150,15 @@ impl Document {
         tests.iter().for_each(|test| self.line(&format!("{}: {}", test.name, test.verdict)));
     }
 
+    /// A document that begins with the result, or with the theory that refutes the claim and then the
+    /// result: what is proven comes before what an audit found.
+    pub(crate) fn of_audit(refuted_by_theory: Option<&str>, headline: &str) -> Self {
+        let Some(proven) = refuted_by_theory else { return Document::new(headline) };
+        let mut document = Document::new(proven);
+        document.line(headline);
+        document
+    }
+
     /// A sentence on lines of its own.
     pub(crate) fn paragraph(&mut self, text: &str) {
         self.push(Block::Paragraph { text: text.to_owned() });

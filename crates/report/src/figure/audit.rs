@@ -23,7 +23,7 @@ pub fn curves_of_report(report: &Report, seen: &AuditCurve) -> Result<Curves, Ac
     let mut curves = vec![observed(result, seen)];
     curves.push(bound(result)?);
     if let Some(claim) = &report.claim {
-        curves.push(claimed(claim.claim())?);
+        curves.push(claimed(&claim.claim)?);
     }
     let (theory, notes) =
         mechanism.map_or((Vec::new(), Vec::new()), |found| Sampled::from(&found).curves());

@@ -4,7 +4,6 @@ use dpscope_core::audit::bayesian::{ConfusionCounts, JointBetaPosterior};
 use dpscope_core::audit::bound::{
     BoundError, ExpectedRates, ThresholdRule, at_expected_rates, at_fixed_cut, ceiling_of_regions,
 };
-use dpscope_core::audit::claim::{ClaimVerdict, Verdict, VerdictReason};
 use dpscope_core::audit::trade_off::{Cut, ErrorCounts, Trials};
 use dpscope_core::audit::{AuditResult, Finding, Outcome, OutcomeKind};
 use dpscope_core::mechanism::BatchedGaussian;
@@ -16,6 +15,7 @@ use super::sharing::Sharing;
 use super::verdict::Coverage;
 use crate::record::{
     AuditedEpsilon, BoundRecord, EstimateRecord, Quantity, TheoryComparison, bound_records,
+    theory_decides,
 };
 use crate::words::headline_of;
 
@@ -97,18 +97,11 @@ fn expected_rates(report: &Checker<'_>) -> Result<Option<ExpectedRates>, Recompu
 
 /// The verdicts on claim and limit, and that on both.
 fn claims_of(report: &mut Checker<'_>, coverage: Coverage, (epsilon, delta): (f64, f64)) {
-    let claimed = report.compared("/claim/epsilon");
     let is_simulated = report.is("/subject", "simulated_mechanism");
-    let proven = report.compared("/theory/lower/epsilon").filter(|_| is_simulated);
+    let decides = theory_decides(is_simulated, coverage.contradicts_description());
+    let proven = report.compared("/theory/lower/epsilon").filter(|_| decides);
     let ceiling = report.compared("/result/ceiling");
-    let verdict = |claimed| coverage.verdict(VerdictReason::of_bound(epsilon, ceiling, claimed));
-    let is_refuted = |claimed| verdict(claimed).outcome == Verdict::Refuted;
-    if claimed.is_some_and(|claimed| proven > Some(claimed) && !is_refuted(claimed)) {
-        let verdict = ClaimVerdict::from(VerdictReason::ProvenLowerBound);
-        report.expect_all("/claim/verdict", verdict);
-    } else {
-        report.expect_verdict("/claim", coverage, (epsilon, ceiling));
-    }
+    report.expect_verdict_with(proven, "/claim", coverage, (epsilon, ceiling));
     report.expect_verdict("/fail_above", coverage, (epsilon, ceiling));
     if report.has("/claim") {
         report.expect("/claim/delta", delta);

@@ -14,7 +14,7 @@ use super::findings;
 use super::open::SEVERAL;
 use super::result::RecomputeError;
 use super::verdict::Coverage;
-use crate::record::{ClaimedTraining, IndependentCanaries};
+use crate::record::{ClaimedTraining, IndependentCanaries, ProjectionsRecord};
 use crate::words::{
     adjacency_in_words, adjacency_sentence, canary_headline, claimed_training_sentence,
 };
@@ -57,7 +57,9 @@ pub(crate) fn one_run(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     }
     let far = claim(report, certified, coverage, counted.as_ref())?;
     let counted_findings = counted.iter().flat_map(OneRunResult::findings).copied();
-    findings::expect(report, &findings, counted_findings.chain(far));
+    let projections: Option<ProjectionsRecord> = report.known("/projections", "projections")?;
+    let missing = projections.as_ref().and_then(ProjectionsRecord::finding);
+    findings::expect(report, &findings, counted_findings.chain(far).chain(missing));
     if let Some(result) = &counted {
         claimed_training(report, certified, coverage, result)?;
     }
@@ -109,12 +111,22 @@ fn claim(
         (None, None) => None,
     };
     if let Some(reason) = reason {
-        report.expect_all("/claim/verdict", coverage.verdict(reason));
+        let verdict = coverage.verdict(reason).with_proven(proven(report, &claim), epsilon);
+        report.expect_all("/claim/verdict", verdict);
     }
     Ok(far)
 }
 
-/// The test of a training as a whole.
+/// What theory proves against a claim, of the claimed or of the audited training.
+fn proven(report: &mut Checker<'_>, claim: &PrivacyClaim) -> Option<f64> {
+    let places = ["/claimed_training/proven", "/training/theory/lower"];
+    let place = places.into_iter().find(|place| report.has(place))?;
+    let [epsilon, delta] =
+        ["epsilon", "delta"].map(|field| report.compared(&format!("{place}/{field}")));
+    epsilon.filter(|_| delta == Some(claim.delta) && claim.adjacency != Adjacency::Replace)
+}
+
+/// The test of a training as a whole, and what is proven of it.
 fn claimed_training(
     report: &mut Checker<'_>,
     certified: Adjacency,
@@ -126,12 +138,18 @@ fn claimed_training(
     }
     let sampler: SamplerKind = report.parsed("/claimed_training/sampler", "a sampler")?;
     let schedule: Schedule = report.parsed("/claimed_training", "a training")?;
-    let found = ClaimedTraining::tested(sampler, schedule, result, certified).map_err(|error| {
-        RecomputeError::Counts { pointer: "/claimed_training", problem: error.to_string() }
+    let claim: Option<PrivacyClaim> = report.optional("/claim");
+    let found = ClaimedTraining::new(sampler, schedule, result, certified, claim.as_ref());
+    let found = found.map_err(|error| RecomputeError::Counts {
+        pointer: "/claimed_training",
+        problem: error.to_string(),
     })?;
-    let test = CurveTest { verdict: coverage.verdict(found.test.verdict.reason), ..found.test };
+    let with_findings =
+        |test: CurveTest| CurveTest { verdict: coverage.verdict(test.verdict.reason), ..test };
+    let test = found.test.map(with_findings);
     report.expect_all("/claimed_training/test", test);
-    report.expect("/claimed_training/says", claimed_training_sentence(&test));
+    report.expect_all("/claimed_training/proven", found.proven);
+    report.expect("/claimed_training/says", claimed_training_sentence(test.as_ref()));
     Ok(())
 }
 

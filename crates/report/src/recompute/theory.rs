@@ -3,7 +3,7 @@
 use dpscope_core::accounting::{Cell, KnownBound, Phase, Schedule};
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::PrivacyClaim;
-use dpscope_core::training_check::{AssumedAccounting, TrainingSetup, diagnose};
+use dpscope_core::training_check::{AssumedAccounting, CheckTarget, TrainingSetup, diagnose};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -17,7 +17,7 @@ use crate::record::{
 pub(crate) fn check(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     let setup: TrainingSetup = report.parsed("/setup", "a training")?;
     let accounting: AssumedAccounting = report.parsed("/accounting", "an accounting")?;
-    let claim: PrivacyClaim = report.parsed("/claim", "a claim")?;
+    let target: CheckTarget = report.parsed("/claim", "a claim")?;
     for input in ["/setup/dataset_size", "/setup/batch_size", "/setup/epochs", "/claim/delta"] {
         report.number(input)?;
     }
@@ -25,11 +25,11 @@ pub(crate) fn check(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     if !report.has("/setup/drawn_noise") {
         report.number("/setup/noise_multiplier")?;
     }
-    let found = diagnose(&setup, &accounting, &claim).map_err(|error| RecomputeError::Counts {
+    let found = diagnose(&setup, &accounting, target).map_err(|error| RecomputeError::Counts {
         pointer: "/setup",
         problem: error.to_string(),
     })?;
-    let found = CheckReport::new(setup, accounting, claim, found);
+    let found = CheckReport::new(setup, accounting, target, found);
     report.expect("/claim/verdict", found.claim.verdict);
     report.expect("/claim/says", found.claim.says);
     report.expect("/claim/note", found.claim.note);

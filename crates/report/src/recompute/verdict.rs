@@ -13,6 +13,7 @@ pub(crate) struct Coverage {
     is_estimate: bool,
     costs_coverage: bool,
     leaves_claims_open: bool,
+    contradicts_description: bool,
     has_no_noise: bool,
 }
 
@@ -23,6 +24,7 @@ impl Coverage {
             is_estimate: report.is("/result/threshold_rule", "max-uncorrected"),
             costs_coverage: findings.iter().any(Finding::costs_coverage),
             leaves_claims_open: findings.iter().any(Finding::leaves_claims_open),
+            contradicts_description: findings.iter().any(Finding::contradicts_description),
             has_no_noise: findings.iter().any(|it| matches!(it, Finding::NoNoise { .. })),
         }
     }
@@ -34,6 +36,11 @@ impl Coverage {
             leaves_claims_open: findings.iter().any(OneRunFinding::leaves_claims_open),
             ..Coverage::default()
         }
+    }
+
+    /// Whether findings contradict the description of the training.
+    pub(crate) const fn contradicts_description(self) -> bool {
+        self.contradicts_description
     }
 
     /// Whether values have coverage.
@@ -68,11 +75,22 @@ impl Checker<'_> {
         &mut self,
         pointer: &str,
         coverage: Coverage,
+        values: (f64, Option<f64>),
+    ) {
+        self.expect_verdict_with(None, pointer, coverage, values);
+    }
+
+    /// As [`Self::expect_verdict`], where theory proves `lower` of the training.
+    pub(crate) fn expect_verdict_with(
+        &mut self,
+        lower: Option<f64>,
+        pointer: &str,
+        coverage: Coverage,
         (value, ceiling): (f64, Option<f64>),
     ) {
         if let Some(claim) = self.compared(&format!("{pointer}/epsilon")) {
             let verdict = coverage.verdict(VerdictReason::of_bound(value, ceiling, claim));
-            self.expect_all(&format!("{pointer}/verdict"), verdict);
+            self.expect_all(&format!("{pointer}/verdict"), verdict.with_proven(lower, claim));
         }
     }
 

@@ -3,16 +3,15 @@
 use std::borrow::Cow;
 
 use dpscope_core::accounting::Accounted;
-use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::training_check::{
-    AssumedAccounting, CheckVerdict, Diagnosis, Finding, LIBRARY_LOADERS, LibraryLoader, Severity,
-    TrainingSetup,
+    AssumedAccounting, CheckTarget, CheckVerdict, Diagnosis, Finding, LIBRARY_LOADERS,
+    LibraryLoader, Severity, TrainingSetup,
 };
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::words::{calibrations, claim_note, described_claim_sentence, training_finding_sentence};
+use crate::words::{calibrations, claim_note, described_sentence, training_finding_sentence};
 
 /// The described training, the findings, and the noise under which the claim would hold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,7 +29,7 @@ pub struct CheckReport {
     /// The loader by the name that its users write, if it was given.
     #[serde(default, deserialize_with = "documented", skip_serializing_if = "Option::is_none")]
     pub library_loader: Option<LibraryLoader>,
-    /// The claim and what is known of it.
+    /// The claim, or δ and adjacency where nothing is claimed, and what is known of it.
     pub claim: CheckedClaim,
     /// Sampling rate q: that of the loader if it is known, else B/N.
     pub sampling_rate: f64,
@@ -52,19 +51,21 @@ pub struct CheckReport {
     pub next: Vec<String>,
 }
 
-/// A claim with its verdict.
+/// A claim with its verdict, or what ε was asked for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckedClaim {
     /// ε, δ, adjacency.
     #[serde(flatten)]
-    pub claim: PrivacyClaim,
-    /// What is proven of the claim.
-    pub verdict: CheckVerdict,
-    /// What the verdict means, and what not.
+    pub target: CheckTarget,
+    /// What is proven of the claim, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<CheckVerdict>,
+    /// What the verdict or the bounds mean, and what not.
     pub says: String,
-    /// How adjacencies were compared.
-    pub note: Cow<'static, str>,
+    /// How the adjacencies of claim and bounds were compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<Cow<'static, str>>,
 }
 
 /// A row of the table of loaders.
@@ -97,10 +98,10 @@ impl CheckReport {
     pub fn new(
         setup: TrainingSetup,
         accounting: AssumedAccounting,
-        claim: PrivacyClaim,
+        target: CheckTarget,
         found: Diagnosis,
     ) -> Self {
-        let next = calibrations(&setup, &claim, &found);
+        let next = calibrations(&setup, &target, &found);
         let record = |finding: Finding| TrainingFindingRecord {
             severity: finding.severity(),
             finding,
@@ -113,10 +114,12 @@ impl CheckReport {
             accounting,
             library_loader: None,
             claim: CheckedClaim {
-                claim,
+                target,
                 verdict: found.verdict,
-                says: described_claim_sentence(found.verdict, setup.loader.kind(), &claim),
-                note: claim_note(setup.loader.kind(), &claim).into(),
+                says: described_sentence(found.verdict, setup.loader.kind(), target.adjacency),
+                note: target
+                    .claim()
+                    .map(|claim| claim_note(setup.loader.kind(), claim.adjacency).into()),
             },
             sampling_rate: found.sampling_rate,
             steps_per_epoch: found.steps_per_epoch,

@@ -23,18 +23,19 @@ pub struct ClaimTest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimRecord {
+    /// What is claimed.
     #[serde(flatten)]
-    claim: PrivacyClaim,
+    pub claim: PrivacyClaim,
     /// Whether the claim is refuted, and why.
     pub verdict: ClaimVerdict,
     /// What the verdict means.
     pub says: String,
-    /// Why a zero-out pair speaks about the claim's adjacency.
+    /// How the audit speaks about the claim's adjacency.
     pub note: Cow<'static, str>,
 }
 
 impl ClaimRecord {
-    /// The verdict on a claim.
+    /// The verdict of an audit of two worlds.
     ///
     /// # Errors
     /// A claimed ε that is not a finite number ≥ 0, or another δ than the audit's.
@@ -45,22 +46,34 @@ impl ClaimRecord {
     ) -> Result<Self, ClaimError> {
         let verdict = result.verdict(&claim)?;
         let says = claim_sentence(verdict.reason, subject).to_owned();
-        Ok(ClaimRecord { claim, verdict, says, note: claim.adjacency_note().into() })
+        Ok(ClaimRecord {
+            claim,
+            verdict,
+            says,
+            note: PrivacyClaim::adjacency_note(claim.adjacency).into(),
+        })
     }
 
-    /// Refutes the claim if `lower`, which theory proves of the simulated mechanism, exceeds it.
-    pub(crate) fn with_proven(self, lower: &Accounted) -> Self {
-        if lower.epsilon <= self.claim.epsilon || self.verdict.outcome == Verdict::Refuted {
+    /// What the verdict means: where theory decides, a report has begun with that.
+    pub(crate) fn meaning(&self, subject: Subject) -> &str {
+        match self.refuted_by_theory() {
+            Some(_) => claim_sentence(self.verdict.reason, subject),
+            None => &self.says,
+        }
+    }
+
+    /// Refutes the claim if `lower`, which theory proves of the audited training, exceeds it.
+    pub(super) fn with_proven(self, lower: &Accounted, is_simulated: bool) -> Self {
+        let verdict = self.verdict.with_proven(Some(lower.epsilon), self.claim.epsilon);
+        if verdict == self.verdict {
             return self;
         }
-        let verdict = ClaimVerdict::from(VerdictReason::ProvenLowerBound);
-        ClaimRecord { verdict, says: proven_sentence(lower), ..self }
+        ClaimRecord { verdict, says: proven_sentence(lower, is_simulated), ..self }
     }
 
-    /// The claim.
-    #[must_use]
-    pub fn claim(&self) -> &PrivacyClaim {
-        &self.claim
+    /// What theory says, if it alone refutes the claim; documents begin with it.
+    pub(super) fn refuted_by_theory(&self) -> Option<&str> {
+        (self.verdict.reason == VerdictReason::ProvenLowerBound).then_some(&self.says)
     }
 }
 

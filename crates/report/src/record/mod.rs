@@ -34,6 +34,7 @@ mod reproduction;
 mod result;
 mod row_chart;
 mod sampler_evidence;
+mod split;
 mod theory;
 mod training;
 mod utility;
@@ -68,8 +69,8 @@ pub use matrix::{MatrixReport, MatrixStrategyKind, MatrixStrategyRecord, MatrixV
 pub use matrix_request::{MatrixNoise, MatrixRequest};
 pub use message::{Completions, ErrorCode, ErrorReport, Serving};
 pub use one_run::{
-    ClaimedTraining, ClaimedTrainingError, IndependentCanaries, OneRunClaim, OneRunFindingRecord,
-    OneRunReport, PlannedRunsRecord, RankingStep,
+    ClaimedTraining, ClaimedTrainingError, IndependentCanaries, OneRunFindingRecord, OneRunReport,
+    PlannedRunsRecord, ProjectedRunRecord, ProjectionsRecord, RankingStep,
 };
 pub use one_run_plan::{OneRunPlan, PlannedGame, PlannedRule, ScoreDirection};
 pub use one_run_sizes::{
@@ -86,6 +87,7 @@ pub use pategan::{
 };
 pub use plan::PlanRecord;
 pub use planning::{PlanReport, PlanTarget, PredictedRow};
+pub(crate) use report::theory_decides;
 pub use report::{Credible, Observations, Report, RunFacts, SeedSource};
 pub use reproduction::{Reproduction, ReproductionColumn, ReproductionNote, ReproductionSection};
 pub use result::{ResultRecord, ValueAtCut};
@@ -93,6 +95,7 @@ pub use row_chart::{
     Axis, ChartRow, Ink, LegendEntry, Mark, RowChart, RowPanel, Shape, Spacing, Tick,
 };
 pub use sampler_evidence::{RecordedUsesRecord, SamplerEvidenceRecord};
+pub use split::{SplitFindingRecord, SplitReport, SplitReportError};
 pub use theory::{AuditedEpsilon, TheoryComparison};
 pub use training::{Idealised, TrainingFacts};
 pub use utility::{

@@ -2,20 +2,24 @@
 
 use std::borrow::Cow;
 
-use dpscope_core::accounting::{AccountingError, Kind, Schedule};
+use dpscope_core::accounting::{
+    Accounted, AccountingError, Cell, Given, Kind, Query, Schedule, accountant,
+};
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim};
 use dpscope_core::audit::one_run::{
     CanaryError, CanaryGame, CurveTest, IdealAttack, OneRunBound, OneRunFinding, OneRunResult,
-    RedrawnCoins, curve_of_training, implied_claim,
+    ProjectedScores, RedrawnCoins, ScoreMethod, curve_of_training, implied_claim,
 };
 use dpscope_core::gdp::gdp_mu_for;
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
 use serde::{Deserialize, Serialize};
 
 use super::claim::verdict_of;
-use super::{AuditedEpsilon, ClaimTest, LimitRecord, OneRunTrainings, TheoryComparison};
+use super::{
+    AuditedEpsilon, ClaimRecord, ClaimTest, LimitRecord, OneRunTrainings, TheoryComparison,
+};
 use crate::words::{
     OneRunDesign, adjacency_sentence, claimed_training_sentence, one_run_claim_sentence,
     one_run_finding_sentence, one_run_headline,
@@ -55,6 +59,9 @@ pub struct OneRunReport {
     /// Trainings of the plan; none where it allows one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<PlannedRunsRecord>,
+    /// How scores follow from projections of the releases; none where scores were read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub projections: Option<ProjectionsRecord>,
     /// What redrawn coins show; none where it was not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_test: Option<RedrawnCoins>,
@@ -68,7 +75,7 @@ pub struct OneRunReport {
     /// What the data indicate about protocol and code.
     pub findings: Vec<OneRunFindingRecord>,
     /// The claim that was tested.
-    pub claim: Option<OneRunClaim>,
+    pub claim: Option<ClaimRecord>,
     /// The training that was tested as a whole; none where none was described.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claimed_training: Option<ClaimedTraining>,
@@ -137,6 +144,55 @@ pub struct PlannedRunsRecord {
     pub planned: u64,
 }
 
+/// Scores from projections of the releases on the canaries' directions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProjectionsRecord {
+    /// How a score follows from the projections of all steps.
+    pub score: ScoreMethod,
+    /// Probability that a step uses a record.
+    pub sampling_rate: f64,
+    /// The stated noise multiplier; none where none was stated.
+    pub noise_multiplier: Option<f64>,
+    /// What the projections of each run say.
+    pub runs: Vec<ProjectedRunRecord>,
+}
+
+/// What the projections of one run say.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProjectedRunRecord {
+    /// Steps of the run.
+    pub steps: u64,
+    /// Steps without noise, which calibrated scores leave out.
+    pub skipped_steps: u64,
+    /// Median over the steps of the standard deviation of the noise, in clip norms: an estimate; none
+    /// without noise.
+    pub noise_estimate: Option<f64>,
+}
+
+impl From<&ProjectedScores> for ProjectedRunRecord {
+    fn from(run: &ProjectedScores) -> Self {
+        Self {
+            steps: run.steps as u64,
+            skipped_steps: run.skipped as u64,
+            noise_estimate: run.noise,
+        }
+    }
+}
+
+impl ProjectionsRecord {
+    /// Steps without noise, if there are any.
+    #[must_use]
+    pub fn finding(&self) -> Option<OneRunFinding> {
+        let sum = |count: fn(&ProjectedRunRecord) -> u64| {
+            self.runs.iter().map(count).fold(0, u64::saturating_add)
+        };
+        let (skipped_steps, steps) = (sum(|run| run.skipped_steps), sum(|run| run.steps));
+        (skipped_steps > 0).then_some(OneRunFinding::NoiseMissing { skipped_steps, steps })
+    }
+}
+
 /// A training that is claimed as a whole, by the curve that accounting proves of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -146,32 +202,47 @@ pub struct ClaimedTraining {
     /// Noise and length.
     #[serde(flatten)]
     pub schedule: Schedule,
-    /// What the guesses show.
-    pub test: CurveTest,
+    /// What the guesses show; none if their number was not fixed, which a test of the curve needs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<CurveTest>,
+    /// Proven of the training from below under zero-out adjacency, at the δ of the claim on ε or else the
+    /// first; none where nothing is proven.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proven: Option<Accounted>,
     /// What the verdict means.
     pub says: String,
 }
 
 impl ClaimedTraining {
-    /// The training and its test.
-    #[must_use]
-    pub fn new(sampler: SamplerKind, schedule: Schedule, test: CurveTest) -> Self {
-        Self { sampler, schedule, test, says: claimed_training_sentence(&test) }
-    }
-
-    /// The test by the curve that accounting proves of the training.
+    /// The training, the test by the curve that accounting proves of it, and what is proven of it from
+    /// below, which a `claim` on ε is compared with.
     ///
     /// # Errors
-    /// A training without a curve, guesses whose number was not fixed.
-    pub fn tested(
+    /// A training without a curve; without a claim, guesses whose number was not fixed.
+    pub fn new(
         sampler: SamplerKind,
         schedule: Schedule,
         result: &OneRunResult,
         certified: Adjacency,
+        claim: Option<&PrivacyClaim>,
     ) -> Result<Self, ClaimedTrainingError> {
-        if !result.evidence().is_fixed() {
+        let is_fixed = result.evidence().is_fixed();
+        if !is_fixed && claim.is_none() {
             return Err(CanaryError::CurveWithoutFixedGuesses.into());
         }
+        let curve_test = || Self::curve_test(sampler, &schedule, result, certified);
+        let test = is_fixed.then(curve_test).transpose()?;
+        let delta = claim.map_or(result.bounds()[0].delta, |claim| claim.delta);
+        let says = claimed_training_sentence(test.as_ref());
+        Ok(Self { sampler, schedule, test, proven: proven(sampler, &schedule, delta), says })
+    }
+
+    fn curve_test(
+        sampler: SamplerKind,
+        schedule: &Schedule,
+        result: &OneRunResult,
+        certified: Adjacency,
+    ) -> Result<CurveTest, ClaimedTrainingError> {
         let highest = result.evidence().ceiling(0.0, result.significance());
         let highest = highest.map_err(CanaryError::from)?;
         let training = schedule.training(sampler, Kind::Upper)?;
@@ -180,9 +251,14 @@ impl ClaimedTraining {
             SamplerKind::FixedSize => Adjacency::ZeroOut,
             _ => Adjacency::AddRemove,
         };
-        let test = result.curve_test(&curve, claimed, certified)?;
-        Ok(Self::new(sampler, schedule, test))
+        Ok(result.curve_test(&curve, claimed, certified)?)
     }
+}
+
+/// What theory proves of a training from below.
+fn proven(sampler: SamplerKind, schedule: &Schedule, delta: f64) -> Option<Accounted> {
+    let training = schedule.training(sampler, Kind::Lower).ok()?;
+    accountant(sampler, Kind::Lower)?.account(&Query::lower(training, Given::Delta(delta))).ok()
 }
 
 /// A claimed training that cannot be tested.
@@ -194,21 +270,6 @@ pub enum ClaimedTrainingError {
     /// Because nothing is proven of it.
     #[error(transparent)]
     Accounting(#[from] AccountingError),
-}
-
-/// A claim and the verdict of the audit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct OneRunClaim {
-    /// What is claimed.
-    #[serde(flatten)]
-    pub claim: PrivacyClaim,
-    /// Whether it is refuted, and why.
-    pub verdict: ClaimVerdict,
-    /// What the verdict means.
-    pub says: String,
-    /// How the canaries speak about the claim's adjacency.
-    pub note: Cow<'static, str>,
 }
 
 impl OneRunReport {
@@ -233,12 +294,12 @@ impl OneRunReport {
         let result = result.with_findings(far);
         let certified = design.adjacency;
         let has_arrived = result.has_arrived();
-        let claim = test.claim.map(|claim| -> Result<OneRunClaim, ClaimError> {
+        let claim = test.claim.map(|claim| -> Result<ClaimRecord, ClaimError> {
             let verdict = result.verdict(&claim, certified)?;
             let says =
                 one_run_claim_sentence(verdict.reason, &design, has_arrived, result.findings());
             let note = adjacency_sentence(certified, claim.adjacency).into();
-            Ok(OneRunClaim { claim, verdict, says, note })
+            Ok(ClaimRecord { claim, verdict, says, note })
         });
         let claim = claim.transpose()?;
         let first = result.bounds()[0];
@@ -278,6 +339,7 @@ impl OneRunReport {
             claimed_training: None,
             inclusion_probability: None,
             runs: None,
+            projections: None,
             self_test: None,
             fail_above,
             training: None,
@@ -286,11 +348,38 @@ impl OneRunReport {
         })
     }
 
-    /// Adds a training that was tested as a whole.
+    /// Adds a training that is claimed as a whole.
     #[must_use]
     pub fn with_claimed_training(self, claimed: ClaimedTraining) -> Self {
-        let verdict = verdict_of(Some(claimed.test.verdict), self.verdict);
-        Self { verdict, claimed_training: Some(claimed), ..self }
+        let with_proven = self.with_proven(claimed.proven.as_ref());
+        let of_curve = claimed.test.as_ref().map(|test| test.verdict);
+        let verdict = verdict_of(of_curve, with_proven.verdict);
+        Self { verdict, claimed_training: Some(claimed), ..with_proven }
+    }
+
+    /// Adds the trainings behind the guesses.
+    #[must_use]
+    pub fn with_trainings(self, trainings: OneRunTrainings) -> Self {
+        let with_proven = self.with_proven(trainings.theory.lower.as_ref().and_then(Cell::value));
+        Self { training: Some(trainings), ..with_proven }
+    }
+
+    /// Refutes a claim below what theory proves of the training, at its δ.
+    ///
+    /// The pair has a record and a zero gradient: nothing is said about replacing a record.
+    fn with_proven(self, lower: Option<&Accounted>) -> Self {
+        let (Some(record), Some(lower)) = (self.claim.clone(), lower) else { return self };
+        if record.claim.adjacency == Adjacency::Replace || record.claim.delta != lower.delta {
+            return self;
+        }
+        let claim = record.with_proven(lower, false);
+        let limit = self.fail_above.as_ref().map(|limit| limit.verdict);
+        Self { verdict: verdict_of(Some(claim.verdict), limit), claim: Some(claim), ..self }
+    }
+
+    /// What theory says of the claim, if theory alone refutes it.
+    pub(crate) fn refuted_by_theory(&self) -> Option<&str> {
+        self.claim.as_ref().and_then(ClaimRecord::refuted_by_theory)
     }
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::claim::verdict_of;
 use super::{
-    ClaimTest, FederatedTrainings, LimitRecord, OneRunClaim, OneRunFindingRecord, OneShotSimulation,
+    ClaimRecord, ClaimTest, FederatedTrainings, LimitRecord, OneRunFindingRecord, OneShotSimulation,
 };
 use crate::words::{OneShotDesign, adjacency_sentence, one_shot_claim_sentence, one_shot_headline};
 
@@ -68,7 +68,7 @@ pub struct OneShotReport {
     /// What the data indicate about protocol and code.
     pub findings: Vec<OneRunFindingRecord>,
     /// The claim that was tested.
-    pub claim: Option<OneRunClaim>,
+    pub claim: Option<ClaimRecord>,
     /// The largest acceptable bound on ε, and whether it is exceeded.
     pub fail_above: Option<LimitRecord>,
     /// The files that were read.
@@ -163,12 +163,12 @@ impl OneShotReport {
         let has_arrived = bounds.epsilon > 0.0
             || bounds.independent_epsilon > 0.0
             || bounds.independent_gdp_mu.is_some_and(|mu| mu > 0.0);
-        let claim = test.claim.map(|claim| -> Result<OneRunClaim, ClaimError> {
+        let claim = test.claim.map(|claim| -> Result<ClaimRecord, ClaimError> {
             let verdict = result.verdict(&claim, certified)?;
             let findings = result.findings();
             let says = one_shot_claim_sentence(verdict.reason, &design, has_arrived, findings);
             let note = adjacency_sentence(certified, claim.adjacency).into();
-            Ok(OneRunClaim { claim, verdict, says, note })
+            Ok(ClaimRecord { claim, verdict, says, note })
         });
         let claim = claim.transpose()?;
         let is_one_run = question.design == design.number && question.inserted == design.inserted;

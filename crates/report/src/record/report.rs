@@ -242,17 +242,32 @@ impl Report {
         })
     }
 
-    /// Puts theory beside the report. A claim below what is proven of a simulated mechanism
-    /// is refuted, whatever was simulated.
+    /// Puts theory beside the report. A claim below what is proven of the described training is refuted,
+    /// whatever was simulated or recorded, unless the outputs contradict the description.
     #[must_use]
     pub fn with_theory(mut self, theory: Option<TheoryComparison>) -> Self {
+        let mut findings = self.findings.iter();
+        let contradicted = findings.any(|record| record.finding.contradicts_description());
+        let is_simulated = self.subject == Subject::SimulatedMechanism;
+        let decides = theory_decides(is_simulated, contradicted);
         let lower = theory.as_ref().and_then(|theory| theory.lower.as_ref()?.value());
-        if let (Subject::SimulatedMechanism, Some(lower)) = (self.subject, lower) {
-            self.claim = self.claim.map(|claim| claim.with_proven(lower));
+        if let Some(lower) = lower.filter(|_| decides) {
+            self.claim = self.claim.map(|claim| claim.with_proven(lower, is_simulated));
             self.verdict = verdict(self.claim.as_ref(), self.fail_above.as_ref());
         }
         Report { theory, ..self }
     }
+
+    /// What theory says of the claim, if theory alone refutes it.
+    pub(crate) fn refuted_by_theory(&self) -> Option<&str> {
+        self.claim.as_ref().and_then(ClaimRecord::refuted_by_theory)
+    }
+}
+
+/// Whether theory of the described training decides a claim: of a simulated mechanism always, of others
+/// unless their data contradict the description.
+pub(crate) fn theory_decides(is_simulated: bool, contradicts_description: bool) -> bool {
+    is_simulated || !contradicts_description
 }
 
 fn verdict(claim: Option<&ClaimRecord>, limit: Option<&LimitRecord>) -> Option<ClaimVerdict> {

@@ -12,14 +12,17 @@ use crate::recompute::{Checker, OpenValues, RecomputeError, open, theory};
 use crate::record::{CheckReport, CheckedClaim, PrivacyUnit};
 use crate::summary::{ListedFinding, Summary, accounted, code, tested};
 use crate::words::{
-    adjacency_explained, batches, is_loose, library_loader_sentence, loader_batches, unit_in_words,
+    adjacency_explained, batches, is_loose, known_epsilon_sentence, library_loader_sentence,
+    loader_batches, unit_in_words,
 };
 
 impl Reported for CheckReport {
     const OPEN: OpenValues = OpenValues { reasons: &[("", open::INPUT)], findings: None };
 
     fn summary(&self) -> Summary {
-        let claim = tested(&self.claim.claim, self.claim.verdict, self.claim.says.to_owned());
+        let CheckedClaim { target, verdict, says, .. } = &self.claim;
+        let test = target.claim().zip(*verdict);
+        let test = test.map(|(claim, verdict)| tested(&claim, verdict, says.to_owned()));
         let findings = self.findings.iter().map(|record| ListedFinding {
             code: code(&record.finding),
             severity: record.severity,
@@ -32,8 +35,13 @@ impl Reported for CheckReport {
         ];
         Summary {
             title: "Check of a described training".to_owned(),
-            headline: format!("{}: {}", claim.name, claim.verdict),
-            tests: vec![claim],
+            headline: match &test {
+                Some(test) => format!("{}: {}", test.name, test.verdict),
+                None => {
+                    known_epsilon_sentence(self.lower.as_ref(), self.upper.as_ref(), target.delta)
+                }
+            },
+            tests: test.into_iter().collect(),
             findings: findings.collect(),
             values: values
                 .iter()
@@ -54,6 +62,7 @@ impl Reported for CheckReport {
 /// Verdict, findings, values, and what to run next.
 fn document(report: &CheckReport) -> Document {
     let CheckedClaim { says, note, .. } = &report.claim;
+    let note = note.as_ref().map_or_else(String::new, |note| format!(" Adjacency: {note}."));
     let mut document = Document::new(&report.summary().headline);
     document.gap();
     document.open(Section::Findings);
@@ -65,7 +74,7 @@ fn document(report: &CheckReport) -> Document {
         loader.traps.iter().for_each(|trap| document.row("note", trap));
     }
     document.open(Section::Meaning);
-    document.row("meaning", &format!("{says} Adjacency: {note}."));
+    document.row("meaning", &format!("{says}{note}"));
     add_training(&mut document, report);
     document.gap();
     add_values(&mut document, report);
@@ -88,7 +97,7 @@ fn add_training(document: &mut Document, report: &CheckReport) {
     document.open(Section::Subject);
     document.row("training", &training(report));
     document.detail("unit", unit_in_words(PrivacyUnit::Record));
-    document.detail("adjacency", adjacency_explained(report.claim.claim.adjacency));
+    document.detail("adjacency", adjacency_explained(report.claim.target.adjacency));
     document.detail("sampler", loader_batches(report.setup.loader.kind()));
     if let Some(assumed) = report.accounting.sampler {
         document.detail("accountant", &format!("assumed {}", batches(assumed)));
@@ -142,7 +151,7 @@ fn add_values(document: &mut Document, report: &CheckReport) {
         Some(value) => [format!("{name}{proven}"), shown(value)],
         None => [name.to_owned(), "unknown".to_owned()],
     };
-    let claimed = ["claimed".to_owned(), given(report.claim.claim.epsilon)];
-    let rows: Vec<[String; 2]> = [claimed].into_iter().chain(rows.map(row)).collect();
+    let claimed = report.claim.target.epsilon.map(|epsilon| ["claimed".to_owned(), given(epsilon)]);
+    let rows: Vec<[String; 2]> = claimed.into_iter().chain(rows.map(row)).collect();
     document.table(&[("", Align::Left), ("ε", Align::Right)], &rows);
 }

@@ -26,6 +26,7 @@ impl Reported for Comparison {
         let claim = self.claim.as_ref().map(|claim| TestedClaim {
             kind: TestKind::Claim,
             name: claim_name(claim.epsilon, self.delta),
+            epsilon: Some(claim.epsilon),
             outcome: outcome_of(claim.verdict),
             reason: None,
             verdict: check_verdict_in_words(claim.verdict),
@@ -172,12 +173,9 @@ fn line(line: &ComparisonLine) -> Option<ListedValue> {
     let name = line.quantity.name();
     match &line.value {
         ComparedValue::Theory(cell) => cell.value().map(|value| accounted(name, value)),
-        ComparedValue::Audit(audit) => Some(ListedValue {
-            name,
-            kind: audit.kind,
-            epsilon: audit.epsilon,
-            delta: audit.delta,
-            significance: (audit.kind == Kind::Lower).then_some(audit.significance),
-        }),
+        ComparedValue::Audit(audit) => {
+            let significance = (audit.kind == Kind::Lower).then_some(audit.significance);
+            Some(ListedValue::new(name, audit.kind, (audit.epsilon, audit.delta), significance))
+        }
     }
 }

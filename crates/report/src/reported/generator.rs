@@ -24,6 +24,7 @@ impl Reported for GeneratorReport {
         let claim = self.verdict.zip(self.claimed_epsilon).map(|(outcome, epsilon)| TestedClaim {
             kind: TestKind::Claim,
             name: claim_name(epsilon, self.delta),
+            epsilon: Some(epsilon),
             outcome,
             reason: None,
             verdict: verdict_in_words(outcome),
@@ -37,6 +38,7 @@ impl Reported for GeneratorReport {
         let GeneratorReport { delta, significance, .. } = *self;
         let values = self.attack.iter().map(|attack| {
             ListedValue::audited(OutcomeKind::Bound, attack.epsilon, delta, significance)
+                .of_audit(None, attack.ceiling)
         });
         Summary {
             title: "Privacy audit of a generator of synthetic rows".to_owned(),

@@ -9,7 +9,7 @@ use crate::number::{counted, plain};
 use crate::recompute::{Checker, OpenValues, RecomputeError, theory};
 use crate::record::{ImportedReport, PrivacyUnit, RecordSource};
 use crate::summary::{Summary, accounted, tested};
-use crate::words::unit_in_words;
+use crate::words::{known_epsilon_sentence, unit_in_words};
 
 /// Phases that are printed.
 const MOST_SHOWN: usize = 20;
@@ -23,7 +23,9 @@ impl Reported for ImportedReport {
         let headline = claim.as_ref().map(|claim| format!("{}: {}", claim.name, claim.verdict));
         Summary {
             title: "Check of the record of an accountant".to_owned(),
-            headline: headline.unwrap_or_else(|| self.says.to_string()),
+            headline: headline.unwrap_or_else(|| {
+                known_epsilon_sentence(Some(&self.lower), Some(&self.upper), self.upper.delta)
+            }),
             tests: claim.into_iter().collect(),
             findings: Vec::new(),
             values: vec![
@@ -44,12 +46,9 @@ impl Reported for ImportedReport {
 
 /// Verdict, meaning, phases and values.
 fn document(report: &ImportedReport) -> Document {
-    let mut document = Document::default();
+    let mut document = Document::new(&report.summary().headline);
     let delta = report.upper.delta;
-    if report.claim.is_some() {
-        document.tests(&report.summary().tests);
-        document.gap();
-    }
+    document.gap();
     let source = match report.source {
         RecordSource::DpEvent => "events of dp_accounting",
         RecordSource::Opacus => "history of an accountant of Opacus",

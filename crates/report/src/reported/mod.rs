@@ -9,6 +9,7 @@ mod imported;
 mod one_run;
 mod one_shot;
 mod pategan;
+mod split;
 #[cfg(test)]
 mod tests;
 mod two_worlds;
@@ -22,7 +23,7 @@ use crate::document::{Document, Hints};
 use crate::recompute::{Checker, OpenValues, Recomputation, RecomputeError};
 use crate::record::{
     CheckReport, Comparison, ErrorReport, GeneratorReport, ImportedReport, OneRunReport,
-    OneShotReport, PateGanReport, Report,
+    OneShotReport, PateGanReport, Report, SplitReport,
 };
 use crate::summary::Summary;
 use crate::text::document_text;
@@ -105,6 +106,7 @@ kinds!(
     Report,
     OneRunReport,
     OneShotReport,
+    SplitReport,
     PateGanReport,
     GeneratorReport,
     CheckReport,

@@ -12,13 +12,15 @@ use crate::number::{self, plain};
 use crate::recompute::{Checker, OpenValues, RecomputeError, canaries, open};
 use crate::record::{OneRunFindingRecord, OneRunReport, PrivacyUnit};
 use crate::summary::{
-    ListedValue, Summary, TestKind, TestedClaim, canary_findings, canary_tests, theory_values,
+    ListedValue, PROVEN_LOWER, Summary, TestKind, TestedClaim, accounted, canary_findings,
+    canary_tests, theory_values,
 };
 use crate::words::{
-    ESTIMATE_MEANING, GuessRuleKind, INDEPENDENT_CANARIES, LOOK_FOR_A_LEAK, NO_ARRIVAL, NO_LEAKAGE,
-    PAIRS_FACTOR, adjacency_explained, canaries_sentence, claimed_training_in_words,
-    coins_sentence, coverage_sentence, guess_rule_sentence, runs_sentence, self_test_sentence,
-    unit_in_words, verdict_in_words,
+    CANARIES_ALONE, ESTIMATE_MEANING, GuessRuleKind, INDEPENDENT_CANARIES, InWords,
+    LOOK_FOR_A_LEAK, NO_ARRIVAL, NO_LEAKAGE, PAIRS_FACTOR, adjacency_explained, canaries_sentence,
+    claimed_training_in_words, coins_sentence, coverage_sentence, guess_rule_sentence,
+    headline_after, projected_noise_sentence, projected_score_sentence, runs_sentence,
+    self_test_sentence, unit_in_words, verdict_in_words,
 };
 
 impl Reported for OneRunReport {
@@ -36,29 +38,34 @@ impl Reported for OneRunReport {
     };
 
     fn summary(&self) -> Summary {
-        let training = self.claimed_training.as_ref().map(|claimed| TestedClaim {
+        let tested = self.claimed_training.as_ref().and_then(|it| Some((it, it.test.as_ref()?)));
+        let training = tested.map(|(claimed, test)| TestedClaim {
             kind: TestKind::Training,
             name: format!(
                 "training {}",
                 claimed_training_in_words(claimed.sampler, &claimed.schedule)
             ),
-            outcome: claimed.test.verdict.outcome,
-            reason: Some(claimed.test.verdict.reason),
-            verdict: verdict_in_words(claimed.test.verdict.outcome),
+            epsilon: None,
+            outcome: test.verdict.outcome,
+            reason: Some(test.verdict.reason),
+            verdict: verdict_in_words(test.verdict.outcome),
             sentence: claimed.says.clone(),
         });
         let values = self.bounds.iter().map(|bound| {
             ListedValue::audited(self.kind, bound.epsilon, bound.delta, self.significance)
+                .of_audit(self.design.adjacency, bound.ceiling)
         });
+        let proven = self.claimed_training.as_ref().and_then(|it| it.proven.as_ref());
+        let proven = proven.map(|it| accounted(PROVEN_LOWER, it));
         let theory = self.training.as_ref().map(|training| theory_values(&training.theory));
         Summary {
             title: "Privacy audit of one run with canaries".to_owned(),
-            headline: self.headline.clone(),
+            headline: headline_after(self.refuted_by_theory(), &self.headline),
             tests: canary_tests(self.claim.as_ref(), self.fail_above.as_ref())
                 .chain(training)
                 .collect(),
             findings: canary_findings(&self.findings),
-            values: values.chain(theory.into_iter().flatten()).collect(),
+            values: values.chain(proven).chain(theory.into_iter().flatten()).collect(),
         }
     }
 
@@ -87,6 +94,9 @@ fn document(report: &OneRunReport) -> Document {
     document.detail("adjacency", adjacency_explained(report.design.adjacency));
     if let Some(claimed) = &report.claimed_training {
         document.row("training", &claimed.says);
+        if let Some(proven) = &claimed.proven {
+            document.row("proven", &proven.sentence(false));
+        }
     }
     if report.design.adjacency == Adjacency::Replace {
         document.row("pairs", PAIRS_FACTOR);
@@ -98,6 +108,14 @@ fn document(report: &OneRunReport) -> Document {
         document.row("runs", &runs_sentence(runs.made, runs.planned, report.design.rule));
     }
     document.row("coins", &coins_sentence(&report.design, report.inclusion_probability));
+    if let Some(projected) = &report.projections {
+        document.row("score", &projected_score_sentence(projected.score, projected.sampling_rate));
+        for (index, run) in projected.runs.iter().enumerate() {
+            let name = if index == 0 { "noise" } else { "" };
+            let stated = projected.noise_multiplier;
+            document.row(name, &projected_noise_sentence(run.steps, run.noise_estimate, stated));
+        }
+    }
     if let Some(test) = &report.self_test {
         document.row("self-test", &self_test_sentence(test));
     }
@@ -121,7 +139,7 @@ fn document(report: &OneRunReport) -> Document {
 
 /// The result, the verdicts and the findings.
 fn brief(report: &OneRunReport) -> Document {
-    let mut document = Document::new(&report.headline);
+    let mut document = Document::of_audit(report.refuted_by_theory(), &report.headline);
     document.tests(&report.summary().tests);
     add_notes(&mut document, &report.findings);
     document
@@ -135,7 +153,11 @@ pub(super) fn add_notes(document: &mut Document, findings: &[OneRunFindingRecord
 
 fn meaning(report: &OneRunReport) -> String {
     if let Some(claim) = &report.claim {
-        return format!("{} Adjacency: {}.", claim.says, claim.note);
+        let says = match report.refuted_by_theory() {
+            Some(_) => CANARIES_ALONE,
+            None => &claim.says,
+        };
+        return format!("{says} Adjacency: {}.", claim.note);
     }
     let first = &report.bounds[0];
     let mut says = match report.kind {

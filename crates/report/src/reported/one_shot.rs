@@ -42,7 +42,10 @@ impl Reported for OneShotReport {
             headline: self.headline.clone(),
             tests: canary_tests(self.claim.as_ref(), self.fail_above.as_ref()).collect(),
             findings: canary_findings(&self.findings),
-            values: vec![ListedValue::audited(kind, bounds.epsilon, delta, significance)],
+            values: vec![
+                ListedValue::audited(kind, bounds.epsilon, delta, significance)
+                    .of_audit(self.design.adjacency, self.ceiling),
+            ],
         }
     }
 

@@ -35,6 +35,7 @@ impl Reported for PateGanReport {
         let claim = TestedClaim {
             kind: TestKind::Claim,
             name: claim_name(self.accounted_epsilon, delta),
+            epsilon: Some(self.accounted_epsilon),
             outcome: verdict,
             reason: None,
             verdict: verdict_in_words(verdict),
@@ -54,14 +55,12 @@ impl Reported for PateGanReport {
             })
             .collect();
         // a fault voids what is accounted for
-        let accounted = findings.is_empty().then_some(ListedValue {
-            name: "accounted upper bound",
-            kind: Kind::Upper,
-            epsilon: self.accounted_epsilon,
-            delta,
-            significance: None,
+        let accounted = findings.is_empty().then(|| {
+            let value = (self.accounted_epsilon, delta);
+            ListedValue::new("accounted upper bound", Kind::Upper, value, None)
         });
         let audited = ListedValue::audited(OutcomeKind::Bound, self.epsilon, delta, significance);
+        let audited = audited.of_audit(None, self.ceiling);
         Summary {
             title: "Privacy audit of PATE-GAN".to_owned(),
             headline: self.headline.clone(),

@@ -105,7 +105,7 @@ fn check() -> Value {
     };
     let accounting = AssumedAccounting::default();
     let found = diagnose(&setup, &accounting, &CLAIM).unwrap();
-    json(CheckReport::new(setup, accounting, CLAIM, found))
+    json(CheckReport::new(setup, accounting, (&CLAIM).into(), found))
 }
 
 fn comparison() -> Value {

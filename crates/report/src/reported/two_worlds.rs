@@ -13,13 +13,13 @@ use crate::number::{confidence, counted, grouped, plain, up};
 use crate::recompute::{Checker, OpenValues, RecomputeError, audits, open};
 use crate::record::{FindingRecord, PrivacyUnit, Report, ResultRecord, SeedSource};
 use crate::summary::{
-    ListedFinding, ListedValue, Summary, TestKind, TestedClaim, claim_name, code, severity,
-    tested_limit, theory_values,
+    ListedFinding, ListedValue, Summary, TestedClaim, code, severity, tested_claim, tested_limit,
+    theory_values,
 };
 use crate::words::{
     DEPENDENT_RUNS, ESTIMATE_MEANING, NO_LEAKAGE, ONE_MODEL, Subject, adjacency_explained, batches,
-    coverage_sentence, limit_sentence, phase_in_words, phase_text, step_number,
-    threat_model_sentence, unit_in_words, verdict_in_words,
+    coverage_sentence, headline_after, limit_sentence, phase_in_words, phase_text, step_number,
+    threat_model_sentence, unit_in_words,
 };
 
 impl Reported for Report {
@@ -40,14 +40,7 @@ impl Reported for Report {
 
     fn summary(&self) -> Summary {
         let result = &self.result;
-        let claim = self.claim.as_ref().map(|record| TestedClaim {
-            kind: TestKind::Claim,
-            name: claim_name(record.claim().epsilon, record.claim().delta),
-            outcome: record.verdict.outcome,
-            reason: Some(record.verdict.reason),
-            verdict: verdict_in_words(record.verdict.outcome),
-            sentence: record.says.clone(),
-        });
+        let claim = self.claim.as_ref().map(tested_claim);
         let limit = self.fail_above.as_ref().map(|limit| TestedClaim {
             sentence: limit_sentence(limit.verdict.reason, self.subject).to_owned(),
             ..tested_limit(limit)
@@ -58,11 +51,12 @@ impl Reported for Report {
             sentence: record.sentence.clone(),
         });
         let audited =
-            ListedValue::audited(result.kind, result.epsilon, result.delta, result.significance);
+            ListedValue::audited(result.kind, result.epsilon, result.delta, result.significance)
+                .of_audit(self.adjacency, result.ceiling);
         let theory = self.theory.as_ref().map_or(Vec::new(), theory_values);
         Summary {
             title: "Privacy audit of ".to_owned() + self.subject.name(),
-            headline: self.headline.clone(),
+            headline: headline_after(self.refuted_by_theory(), &self.headline),
             tests: claim.into_iter().chain(limit).collect(),
             findings: findings.collect(),
             values: [audited].into_iter().chain(theory).collect(),
@@ -137,7 +131,7 @@ fn page(report: &Report, hints: Hints) -> Document {
 
 /// The headline, and a line for the claim and for the limit.
 fn verdicts(report: &Report) -> Document {
-    let mut document = Document::new(&report.headline);
+    let mut document = Document::of_audit(report.refuted_by_theory(), &report.headline);
     document.tests(&report.summary().tests);
     document
 }
@@ -347,7 +341,7 @@ fn add_meaning(document: &mut Document, report: &Report) {
 
 fn meaning(report: &Report) -> String {
     if let Some(claim) = &report.claim {
-        return format!("{} Adjacency: {}.", claim.says, claim.note);
+        return format!("{} Adjacency: {}.", claim.meaning(report.subject), claim.note);
     }
     match report.result.kind {
         OutcomeKind::Bound if report.result.epsilon > 0.0 => {

@@ -100,6 +100,7 @@ documents! {
     "one_run" => crate::record::OneRunReport,
     "one_run_sizes" => crate::record::OneRunSizes,
     "one_shot" => crate::record::OneShotReport,
+    "split" => crate::record::SplitReport,
     "pate" => crate::record::PateReport,
     "pategan" => crate::record::PateGanReport,
     "plan" => crate::record::PlanReport,

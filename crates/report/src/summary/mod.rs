@@ -1,6 +1,7 @@
 //! What reports of all kinds have in common: what was tested, found and measured.
 
 use dpscope_core::accounting::{Accounted, Cell, Kind};
+use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::{PrivacyClaim, Verdict, VerdictReason};
 use dpscope_core::format::given;
@@ -8,8 +9,11 @@ use dpscope_core::training_check::{CheckVerdict, Severity};
 use serde::Serialize;
 
 use crate::number;
-use crate::record::{LimitRecord, OneRunClaim, OneRunFindingRecord, TheoryComparison};
+use crate::record::{ClaimRecord, LimitRecord, OneRunFindingRecord, TheoryComparison};
 use crate::words::{check_verdict_in_words, verdict_in_words};
+
+/// The name of what theory proves from below, in lists of values.
+pub(crate) const PROVEN_LOWER: &str = "proven lower bound";
 
 /// A report in short.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +38,8 @@ pub struct TestedClaim {
     pub kind: TestKind,
     /// Its numbers.
     pub name: String,
+    /// The ε that is claimed, or the largest acceptable one; none for a training as a whole.
+    pub epsilon: Option<f64>,
     /// The verdict.
     pub outcome: Verdict,
     /// Why, for a claim about ε that an audit tested.
@@ -95,22 +101,47 @@ pub struct ListedValue {
     pub delta: f64,
     /// Chance that a bound is wrong; none for what is proven or estimated.
     pub significance: Option<f64>,
+    /// What the neighbouring data sets of an audit differ in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adjacency: Option<Adjacency>,
+    /// The largest ε that an audit of this size could have shown, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<f64>,
 }
 
 impl ListedValue {
+    pub(crate) fn new(
+        name: &'static str,
+        kind: Kind,
+        (epsilon, delta): (f64, f64),
+        significance: Option<f64>,
+    ) -> Self {
+        let (adjacency, ceiling) = (None, None);
+        ListedValue { name, kind, epsilon, delta, significance, adjacency, ceiling }
+    }
+
     pub(crate) fn audited(kind: OutcomeKind, epsilon: f64, delta: f64, significance: f64) -> Self {
         let (name, kind, significance) = match kind {
             OutcomeKind::Bound => ("audited lower bound", Kind::Lower, Some(significance)),
             OutcomeKind::Estimate => ("audited estimate", Kind::Estimate, None),
         };
-        ListedValue { name, kind, epsilon, delta, significance }
+        ListedValue::new(name, kind, (epsilon, delta), significance)
+    }
+
+    /// With its neighbours, where the audit states them, and with what it could have shown.
+    pub(crate) fn of_audit(
+        self,
+        adjacency: impl Into<Option<Adjacency>>,
+        ceiling: impl Into<Option<f64>>,
+    ) -> Self {
+        ListedValue { adjacency: adjacency.into(), ceiling: ceiling.into(), ..self }
     }
 }
 
 /// A value of theory.
 pub(crate) fn accounted(name: &'static str, value: &Accounted) -> ListedValue {
     let Accounted { kind, epsilon, delta, significance, .. } = *value;
-    ListedValue { name, kind, epsilon, delta, significance }
+    ListedValue::new(name, kind, (epsilon, delta), significance)
 }
 
 /// The numbers of a claim.
@@ -147,7 +178,7 @@ pub(crate) fn theory_values(theory: &TheoryComparison) -> Vec<ListedValue> {
     let value = |name, cell: Option<&Cell>| Some(accounted(name, cell?.value()?));
     let values = [
         value("Poisson accounting", Some(&theory.poisson)),
-        value("proven lower bound", theory.lower.as_ref()),
+        value(PROVEN_LOWER, theory.lower.as_ref()),
         value("proven upper bound", theory.upper.as_ref()),
     ];
     values.into_iter().flatten().collect()
@@ -159,6 +190,7 @@ pub(crate) fn tested_limit(limit: &LimitRecord) -> TestedClaim {
     TestedClaim {
         kind: TestKind::Limit,
         name: limit_name(limit.epsilon),
+        epsilon: Some(limit.epsilon),
         outcome: limit.verdict.outcome,
         reason: Some(limit.verdict.reason),
         verdict,
@@ -184,20 +216,25 @@ const fn limit_verdict(reason: VerdictReason) -> &'static str {
     }
 }
 
-/// Verdicts of an audit with canaries.
-pub(crate) fn canary_tests<'a>(
-    claim: Option<&'a OneRunClaim>,
-    limit: Option<&'a LimitRecord>,
-) -> impl Iterator<Item = TestedClaim> + 'a {
-    let claim = claim.map(|record| TestedClaim {
+/// A claim that an audit tested.
+pub(crate) fn tested_claim(record: &ClaimRecord) -> TestedClaim {
+    TestedClaim {
         kind: TestKind::Claim,
         name: claim_name(record.claim.epsilon, record.claim.delta),
+        epsilon: Some(record.claim.epsilon),
         outcome: record.verdict.outcome,
         reason: Some(record.verdict.reason),
         verdict: verdict_in_words(record.verdict.outcome),
         sentence: record.says.clone(),
-    });
-    claim.into_iter().chain(limit.map(tested_limit))
+    }
+}
+
+/// Verdicts of an audit of one training.
+pub(crate) fn canary_tests<'a>(
+    claim: Option<&'a ClaimRecord>,
+    limit: Option<&'a LimitRecord>,
+) -> impl Iterator<Item = TestedClaim> + 'a {
+    claim.map(tested_claim).into_iter().chain(limit.map(tested_limit))
 }
 
 /// Findings of an audit with canaries.
@@ -215,6 +252,7 @@ pub(crate) fn tested(claim: &PrivacyClaim, verdict: CheckVerdict, sentence: Stri
     TestedClaim {
         kind: TestKind::Claim,
         name: claim_name(claim.epsilon, claim.delta),
+        epsilon: Some(claim.epsilon),
         outcome: outcome_of(verdict),
         reason: None,
         verdict: check_verdict_in_words(verdict),

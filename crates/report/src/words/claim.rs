@@ -31,9 +31,7 @@ pub const fn outcome_name(verdict: Verdict) -> &'static str {
 pub fn claim_sentence(reason: VerdictReason, subject: Subject) -> &'static str {
     match reason {
         VerdictReason::BoundExceedsClaim => subject.refutation(),
-        VerdictReason::ProvenLowerBound => {
-            "Theory proves a larger ε of this mechanism than was claimed."
-        }
+        VerdictReason::ProvenLowerBound => "This audit alone does not refute the claim.",
         VerdictReason::NoNoise => {
             "The recorded outputs contain no noise: the code that recorded them is not \
              (epsilon, delta)-DP for any epsilon."
@@ -75,11 +73,13 @@ pub fn limit_sentence(reason: VerdictReason, subject: Subject) -> &'static str {
     }
 }
 
-/// A claim below what is proven of the simulated mechanism.
+/// A claim below what is proven of the simulated mechanism, or of a training as it is described.
 #[must_use]
-pub fn proven_sentence(lower: &Accounted) -> String {
-    format!(
-        "Theory proves ε ≥ {} of this mechanism, more than was claimed, whatever was simulated.",
-        plain(lower.epsilon, lower.kind, 4)
-    )
+pub fn proven_sentence(lower: &Accounted, is_simulated: bool) -> String {
+    let epsilon = plain(lower.epsilon, lower.kind, 4);
+    let (whose, whatever) = match is_simulated {
+        true => ("this mechanism", "was simulated"),
+        false => ("a training as described here", "this audit shows"),
+    };
+    format!("Theory proves ε ≥ {epsilon} of {whose}, more than was claimed, whatever {whatever}.")
 }

@@ -1,13 +1,15 @@
 //! What a check of a described training means, and what to run next.
 
+use dpscope_core::accounting::Accounted;
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_core::training_check::{
-    CheckVerdict, Diagnosis, LoaderKind, OtherBatches, Severity, TrainingSetup,
+    CheckTarget, CheckVerdict, Diagnosis, LoaderKind, OtherBatches, Severity, TrainingSetup,
 };
 
 use super::one_run::adjacency_in_words;
+use crate::number::plain;
 
 /// A verdict on a described training in a few words.
 #[must_use]
@@ -25,16 +27,19 @@ pub(super) fn has_claimed_adjacency(loader: LoaderKind) -> bool {
     loader.sampler().is_some_and(SamplerKind::limits_batch_size)
 }
 
-/// What a verdict on a described training means, and what not.
+/// What a verdict on a described training means, or its bounds where nothing is claimed, and what not.
 #[must_use]
-pub fn described_claim_sentence(
-    verdict: CheckVerdict,
+pub fn described_sentence(
+    verdict: Option<CheckVerdict>,
     loader: LoaderKind,
-    claim: &PrivacyClaim,
+    adjacency: Adjacency,
 ) -> String {
     let sentence = match verdict {
-        CheckVerdict::Refuted => {
-            let adjacency = match claim.adjacency {
+        None => {
+            "These values are of a training run as described, releasing every noisy sum. Whether the              code does what is described was not examined; an audit examines that."
+        }
+        Some(CheckVerdict::Refuted) => {
+            let adjacency = match adjacency {
                 Adjacency::Replace if !has_claimed_adjacency(loader) => Adjacency::ZeroOut,
                 claimed => claimed,
             };
@@ -45,12 +50,12 @@ pub fn described_claim_sentence(
                  description: the trained model and the code were not examined."
             );
         }
-        CheckVerdict::HoldsAsDescribed => {
+        Some(CheckVerdict::HoldsAsDescribed) => {
             "A training run as described, releasing every noisy sum, satisfies the claim: proven. \
              This is about the description: whether the code does what is described was not \
              examined; an audit examines that."
         }
-        CheckVerdict::Inconclusive => {
+        Some(CheckVerdict::Inconclusive) => {
             "What is proven about the description neither refutes the claim nor confirms it. The code \
              was not examined."
         }
@@ -58,9 +63,27 @@ pub fn described_claim_sentence(
     sentence.to_owned()
 }
 
+/// Both bounds in one sentence.
+#[must_use]
+pub fn known_epsilon_sentence(
+    lower: Option<&Accounted>,
+    upper: Option<&Accounted>,
+    delta: f64,
+) -> String {
+    let shown =
+        |sign: char, bound: &Accounted| format!("ε {sign} {}", plain(bound.epsilon, bound.kind, 4));
+    let bounds = [lower.map(|bound| shown('≥', bound)), upper.map(|bound| shown('≤', bound))];
+    let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+    match bounds.is_empty() {
+        true => format!("nothing is proven of ε at δ = {delta:e}"),
+        false => format!("{} at δ = {delta:e}, proven", bounds.join(" and ")),
+    }
+}
+
 /// Commands for the noise under which the claim holds, with this loader and with Poisson batches.
 #[must_use]
-pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnosis) -> Vec<String> {
+pub fn calibrations(setup: &TrainingSetup, target: &CheckTarget, found: &Diagnosis) -> Vec<String> {
+    let Some(claim) = target.claim() else { return Vec::new() };
     let is_sound = found.findings.iter().all(|finding| finding.severity() == Severity::Note);
     // `calibrate` knows no replaced records
     let is_replace = claim.adjacency == Adjacency::Replace;
@@ -122,10 +145,10 @@ pub fn calibrations(setup: &TrainingSetup, claim: &PrivacyClaim, found: &Diagnos
 
 /// Which neighbours the bounds of a loader are about.
 #[must_use]
-pub fn claim_note(loader: LoaderKind, claim: &PrivacyClaim) -> &'static str {
+pub fn claim_note(loader: LoaderKind, adjacency: Adjacency) -> &'static str {
     let is_described = loader.sampler().is_some();
     if !has_claimed_adjacency(loader) {
-        return match claim.adjacency {
+        return match adjacency {
             Adjacency::AddRemove if loader.cuts_an_order() || !is_described => {
                 "for this loader, removing a record is not the same as zeroing its gradient: a lower \
                  bound holds for both, an upper bound only for zero-out adjacency"
@@ -141,11 +164,11 @@ pub fn claim_note(loader: LoaderKind, claim: &PrivacyClaim) -> &'static str {
             Adjacency::Replace if is_described => {
                 "claim and bounds both replace a record by any other"
             }
-            _ => claim.adjacency_note(),
+            _ => PrivacyClaim::adjacency_note(adjacency),
         };
     }
     let is_truncated = loader.sampler().is_some_and(SamplerKind::truncates);
-    match claim.adjacency {
+    match adjacency {
         Adjacency::AddRemove if is_truncated => {
             "claim and bounds are for removing a record. In a full batch another record takes its \
              place, unlike in zero-out adjacency"

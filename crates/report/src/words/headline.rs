@@ -36,6 +36,14 @@ pub(crate) fn headline_of(
     }
 }
 
+/// The headline, after the theory that refutes the claim.
+pub(crate) fn headline_after(refuted_by_theory: Option<&str>, headline: &str) -> String {
+    match refuted_by_theory {
+        Some(proven) => format!("{proven} This audit: {headline}"),
+        None => headline.to_owned(),
+    }
+}
+
 /// The headline of an audit of canaries, with what neighbours are.
 pub(crate) fn canary_headline(
     kind: OutcomeKind,

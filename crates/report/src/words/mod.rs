@@ -8,6 +8,7 @@ mod claim;
 mod conclusion;
 mod contradiction;
 mod described;
+mod drawn_batches;
 mod explained;
 mod finding;
 mod generator;
@@ -26,6 +27,8 @@ mod privacy_statement;
 mod sampler;
 mod sampler_evidence;
 mod server_finding;
+mod split;
+mod step_finding;
 mod subject;
 mod training_finding;
 
@@ -37,22 +40,26 @@ pub use bounds::{BoundWords, bound_words};
 pub use canary_optimization::{AucEstimate, differs, optimised_canaries};
 pub use claim::{claim_sentence, limit_sentence, outcome_name, proven_sentence, verdict_in_words};
 pub use conclusion::{Conclusion, OwnClaim};
-pub use described::{calibrations, check_verdict_in_words, claim_note, described_claim_sentence};
+pub use described::{
+    calibrations, check_verdict_in_words, claim_note, described_sentence, known_epsilon_sentence,
+};
+pub use drawn_batches::{drawn_sampler_sentence, loader_finding_sentence, loader_test_in_words};
 pub use explained::{
     ESTIMATE_MEANING, adjacency_explained, coverage_sentence, threat_model_sentence, unit_in_words,
 };
 pub use finding::{DEPENDENT_RUNS, dependence_sentence, finding_sentence};
 pub use generator::{CONSTANT_ROWS, GeneratorResult};
 pub use headline::{NO_LEAKAGE, headline};
-pub(crate) use headline::{canary_headline, headline_of};
+pub(crate) use headline::{canary_headline, headline_after, headline_of};
 pub use imported::imported_sentence;
 pub use length::{epochs_in_words, rounding_sentence};
 pub use library_loader::{library_loader_sentence, unread_arguments_sentence};
 pub use one_run::{
-    INDEPENDENT_CANARIES, LOOK_FOR_A_LEAK, PAIRS_FACTOR, adjacency_in_words, adjacency_sentence,
-    canaries_sentence, canary_score_sentence, claimed_training_in_words, claimed_training_sentence,
-    coins_sentence, guess_rule_sentence, one_run_claim_sentence, one_run_finding_sentence,
-    one_run_headline, runs_sentence, self_test_sentence,
+    CANARIES_ALONE, INDEPENDENT_CANARIES, LOOK_FOR_A_LEAK, PAIRS_FACTOR, adjacency_in_words,
+    adjacency_sentence, canaries_sentence, canary_score_sentence, claimed_training_in_words,
+    claimed_training_sentence, coins_sentence, guess_rule_sentence, one_run_claim_sentence,
+    one_run_finding_sentence, one_run_headline, projected_noise_sentence, projected_score_sentence,
+    runs_sentence, self_test_sentence,
 };
 pub use one_run_design::{
     CanaryGameKind, CanaryScoreKind, CoinsStatus, GuessRuleKind, OneRunDesign,
@@ -73,5 +80,10 @@ pub use sampler::{
     SAMPLER_MENU, SamplerWords, batches, loader_batches, names_of_samplers, sampler_words,
 };
 pub use sampler_evidence::{recorded_uses_sentence, sampler_evidence_sentence};
+pub use split::{
+    UNIFORM_SPLIT, split_adjacency_sentence, split_claim_sentence, split_finding_sentence,
+    split_guesses_in_words, split_headline,
+};
+pub use step_finding::{step_finding_sentence, step_headline};
 pub use subject::{ONE_MODEL, Subject};
 pub use training_finding::training_finding_sentence;

@@ -3,7 +3,9 @@
 use dpscope_core::accounting::Schedule;
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::claim::VerdictReason;
-use dpscope_core::audit::one_run::{CurveTest, OneRunFinding, OneRunResult, RedrawnCoins};
+use dpscope_core::audit::one_run::{
+    CurveTest, OneRunFinding, OneRunResult, RedrawnCoins, ScoreMethod,
+};
 use dpscope_core::format::{given, rounded};
 use dpscope_core::mechanism::SamplerKind;
 
@@ -18,6 +20,9 @@ use crate::number::{bound, counted, grouped, up};
 /// What a result that looks too good suggests.
 pub const LOOK_FOR_A_LEAK: &str = "Look for a leak of the protocol first: scores that saw the coins, canaries that \
     differ before the training, or a canary inserted twice.";
+
+/// What an audit means beside theory that refutes the claim.
+pub const CANARIES_ALONE: &str = "These canaries alone do not refute the claim.";
 
 /// Why a bound from pairs is not one for add/remove.
 pub const PAIRS_FACTOR: &str = "Pairs certify the replacement of one record by another. Its μ is up to twice, for \
@@ -136,6 +141,37 @@ pub fn canary_score_sentence(score: CanaryScoreKind, reference_models: u32) -> S
             "{score}, relative to its mean over {} that did not include the canary",
             counted(u64::from(models), "reference model")
         ),
+    }
+}
+
+/// The score that follows from projections of the releases.
+#[must_use]
+pub fn projected_score_sentence(score: ScoreMethod, sampling_rate: f64) -> String {
+    let ratio = |noise: &str| {
+        let rate = given(sampling_rate);
+        format!("log-likelihood ratio of all steps at sampling rate {rate}, with {noise}")
+    };
+    let score = match score {
+        ScoreMethod::Calibrated => ratio("centre and noise of the projections themselves"),
+        ScoreMethod::Stated { noise_multiplier } => {
+            ratio(&format!("the stated noise multiplier {}", given(noise_multiplier)))
+        }
+        ScoreMethod::Sum => "sum of the projections of all steps".to_owned(),
+    };
+    format!("{score} (white box)")
+}
+
+/// The noise of the steps of one run, by their projections.
+#[must_use]
+pub fn projected_noise_sentence(steps: u64, noise: Option<f64>, stated: Option<f64>) -> String {
+    let stated = stated.map_or(String::new(), |stated| format!(", stated {}", given(stated)));
+    match noise {
+        Some(noise) => format!(
+            "noise multiplier ≈ {}{stated}: an estimate from {}, where projections are in clip norms",
+            rounded(noise, 4),
+            counted(steps, "step")
+        ),
+        None => format!("none in {}{stated}", counted(steps, "step")),
     }
 }
 
@@ -268,7 +304,12 @@ pub fn claimed_training_in_words(sampler: SamplerKind, run: &Schedule) -> String
 
 /// What a verdict on a whole training means.
 #[must_use]
-pub fn claimed_training_sentence(test: &CurveTest) -> String {
+pub fn claimed_training_sentence(test: Option<&CurveTest>) -> String {
+    let Some(test) = test else {
+        return "The claimed training is not tested as a whole: that needs a number of guesses that was \
+                fixed before the coins were drawn."
+            .to_owned();
+    };
     let p_value = up(test.p_value);
     match test.verdict.reason {
         VerdictReason::BoundExceedsClaim => format!(
@@ -346,6 +387,15 @@ fn fixed_size_sentence(included: u64, canaries: u64, chance_with_coins: f64) -> 
     )
 }
 
+fn noise_missing_sentence(skipped_steps: u64, steps: u64) -> String {
+    format!(
+        "{} of {} have no noise: more than half of their projections are equal, and a calibrated score \
+         leaves these steps out; check that the noisy gradients were projected",
+        grouped(skipped_steps),
+        counted(steps, "step")
+    )
+}
+
 /// What a finding says.
 #[must_use]
 pub fn one_run_finding_sentence(finding: &OneRunFinding) -> String {
@@ -363,6 +413,9 @@ pub fn one_run_finding_sentence(finding: &OneRunFinding) -> String {
             grouped(count),
             grouped(canaries)
         ),
+        OneRunFinding::NoiseMissing { skipped_steps, steps } => {
+            noise_missing_sentence(skipped_steps, steps)
+        }
         OneRunFinding::TiedScores { share } => format!(
             "{} % of the canaries share their score with another one: the order among them is \
              arbitrary, and power is lost; use a score of more digits",

@@ -113,9 +113,8 @@ impl<'a> OneRunOutcome<'a> {
         let training = trainings(state, facts, &report);
         Ok(OneRunReport {
             auc: game.canary_scores()?.auc(),
-            training: Some(training),
             elapsed_ms: facts.elapsed_ms,
-            ..report
+            ..report.with_trainings(training)
         })
     }
 }

@@ -21,9 +21,9 @@ pub fn check(
 }
 
 pub(super) fn checked(training: &TrainingDescription) -> Result<CheckReport, Failure> {
-    let (setup, accounting, claim) = training.complete()?;
-    let found = diagnose(&setup, &accounting, &claim)?;
-    Ok(CheckReport::new(setup, accounting, claim, found))
+    let (setup, accounting, target) = training.complete()?;
+    let found = diagnose(&setup, &accounting, target)?;
+    Ok(CheckReport::new(setup, accounting, target, found))
 }
 
 impl From<TrainingError> for Failure {
@@ -90,7 +90,7 @@ pub(crate) mod tests {
     #[test]
     fn a_claim_below_the_proven_bound_is_refuted() {
         let report = training(&[]).unwrap();
-        assert_eq!(report.claim.verdict, CheckVerdict::Refuted);
+        assert_eq!(report.claim.verdict, Some(CheckVerdict::Refuted));
         assert_eq!(report.findings[0].finding.code(), "claim-below-bound");
         assert_eq!((report.next.len(), report.upper.is_some()), (1, false));
         let zero_out = ("claim_adjacency", Some(Value::Text("zero-out".to_owned())));
@@ -98,9 +98,9 @@ pub(crate) mod tests {
         assert_eq!((report.next.len(), report.upper.is_some()), (2, true));
         let large = ("claim", Some(Value::Number(1e4)));
         let removed = training(std::slice::from_ref(&large)).unwrap();
-        assert_eq!(removed.claim.verdict, CheckVerdict::Inconclusive);
+        assert_eq!(removed.claim.verdict, Some(CheckVerdict::Inconclusive));
         let large = training(&[zero_out, large]).unwrap();
-        assert_eq!(large.claim.verdict, CheckVerdict::HoldsAsDescribed);
+        assert_eq!(large.claim.verdict, Some(CheckVerdict::HoldsAsDescribed));
     }
 
     #[test]
@@ -119,7 +119,6 @@ pub(crate) mod tests {
         let text = |text: &str| Some(Value::Text(text.to_owned()));
         for (field, value) in [
             ("dataset_size", None),
-            ("claim", None),
             ("claim", Some(Value::Number(-1.0))),
             ("batch_size", Some(Value::Number(60_001.0))),
             ("epochs", Some(Value::Number(0.0))),

@@ -69,7 +69,7 @@ const STEP: Step = Step {
 };
 
 /// Cheap steps first, so that a slip is seen soon.
-pub(super) const STEPS: [Step; 16] = [
+pub(super) const STEPS: [Step; 17] = [
     Step {
         name: "fmt",
         about: "the code is formatted",
@@ -178,6 +178,14 @@ pub(super) const STEPS: [Step; 16] = [
         about: "a copy of the tree gets a sampler, command, finding and layer by the lists of CONTRIBUTING",
         is_extra: true,
         kind: Kind::Cargo(&["xtask", "lists"]),
+        ..STEP
+    },
+    Step {
+        name: "frameworks",
+        about: "audits of trainings in Opacus, PyTorch, JAX and transformers, and the guides to them",
+        is_extra: true,
+        needs: &[Need::RecentPython],
+        kind: Kind::Cargo(&["xtask", "wheel", "--frameworks"]),
         ..STEP
     },
     Step {

@@ -10,5 +10,5 @@ export const VERDICT: Readonly<Record<string, string>> = {
 export function verdictOf(report: CheckedTraining | undefined): string {
   if (report === undefined) return "";
   const { epsilon, verdict } = report.claim;
-  return `ε = ${epsilon}: ${VERDICT[verdict]}`;
+  return verdict === undefined ? "" : `ε = ${epsilon}: ${VERDICT[verdict]}`;
 }

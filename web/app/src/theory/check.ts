@@ -77,11 +77,13 @@ export class CheckSession {
   /** The noise that each command of the report computes. */
   #calibrate(report: CheckedTraining): void {
     const { claim, next, steps_per_epoch: steps } = report;
+    if (claim.epsilon === undefined) return;
+    const { epsilon, delta } = claim;
     const noiseFor = (command: string): Calibration => ({
       parameter: "noise",
       sampler: (optionOf(command, "sampler") ?? "poisson") as Sampler,
-      epsilon: claim.epsilon,
-      delta: claim.delta,
+      epsilon,
+      delta,
       steps,
       epochs: Math.ceil(report.steps / steps),
       ...rateOf(command, report),

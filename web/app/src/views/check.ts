@@ -95,11 +95,15 @@ function found(app: CheckPage): TemplateResult {
       <p class="failure" role="alert">${failure}</p>`;
   }
   if (report === undefined) return html`<h2 id="check-head" class="empty">Checking …</h2>`;
-  const { verdict } = report.claim;
+  const { epsilon, delta, verdict, says, note } = report.claim;
   return html`<div class="head">
       <h2 id="check-head">
-        ε = ${report.claim.epsilon} at δ = ${scientificDelta(report.claim.delta)}:
-        <strong class=${verdict}>${VERDICT[verdict]}</strong>
+        ${
+          verdict === undefined
+            ? html`ε at δ = ${scientificDelta(delta)}`
+            : html`ε = ${epsilon} at δ = ${scientificDelta(delta)}:
+                <strong class=${verdict}>${VERDICT[verdict]}</strong>`
+        }
       </h2>
       <span class="buttons">
         ${privacyStatement(app)} ${copies(app, "copy-check", [
@@ -110,7 +114,7 @@ function found(app: CheckPage): TemplateResult {
         ])}
       </span>
     </div>
-    <p class="small">${report.claim.says} Adjacency: ${report.claim.note}.</p>
+    <p class="small">${says} ${note === undefined ? nothing : `Adjacency: ${note}.`}</p>
     <ul class="findings">
       ${report.findings.map(
         (finding) =>
@@ -129,17 +133,25 @@ function numbers(app: CheckPage, report: CheckedTraining): TemplateResult {
     ["about-loader-upper", "This loader leaks at most", report.upper],
     ["about-loader-poisson", "Poisson accounting claims", report.poisson],
   ];
-  const decimals = decimalsOf(report.claim.epsilon, report.lower?.epsilon, 3);
+  const decimals = decimalsOf(
+    report.claim.epsilon ?? report.upper?.epsilon ?? 1,
+    report.lower?.epsilon,
+    3,
+  );
   return html`<table class="numbers">
     <caption>
       ε of this training
     </caption>
     <tbody>
-      <tr>
-        <th scope="row">Claimed</th>
-        <td class="right">${report.claim.epsilon}</td>
-        <td></td>
-      </tr>
+      ${
+        report.claim.epsilon === undefined
+          ? nothing
+          : html`<tr>
+              <th scope="row">Claimed</th>
+              <td class="right">${report.claim.epsilon}</td>
+              <td></td>
+            </tr>`
+      }
       ${rows.map(([id, name, value]) =>
         value === null
           ? nothing

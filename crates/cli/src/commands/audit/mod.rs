@@ -19,6 +19,8 @@ mod outputs;
 pub(crate) mod pategan;
 pub(super) mod recorded;
 mod scores;
+#[cfg(feature = "native")]
+mod split;
 
 use crate::failure::CommandResult;
 
@@ -40,6 +42,8 @@ subcommands! {
         Counts(counts::CountsArgs) => counts if "files",
         /// Bound epsilon from guesses on the canaries of one training run.
         OneRun(Box<one_run::OneRunArgs>) => one_run if "files",
+        /// Bound epsilon from the random hold-out of one training run, without canaries.
+        Split(split::SplitArgs) => split if "native",
         /// Bound epsilon from canary clients of one federated training.
         Federated(Box<federated::FederatedArgs>) => federated if "files",
         /// Train a model by DP-FedAvg with canary clients, and bound its epsilon.

@@ -83,20 +83,35 @@ pub(crate) fn array_in(dataset: Dataset<'_>, path: &Path, world: &str) -> Result
     })
 }
 
-/// Rejects NaN and infinity, unless failed runs are counted.
-pub(crate) fn check_finite(array: &Array, path: &Path, count: bool) -> Result<(), Failure> {
+/// Rejects NaN and infinity in runs, unless failed runs are counted.
+pub(crate) fn check_runs(array: &Array, path: &Path, count: bool) -> Result<(), Failure> {
+    let remedy = "repair or remove those runs, or pass --count-non-finite to count them as errors of the \
+                  attack";
+    if count { Ok(()) } else { check_finite(array, path, remedy) }
+}
+
+/// Rejects NaN and infinity, and says what to do about them.
+pub(crate) fn check_finite(array: &Array, path: &Path, remedy: &str) -> Result<(), Failure> {
     match array.non_finite() {
-        Some(found) if !count => Err(Failure::input(format!(
-            "contains {} that {} not finite, the first ({}) at index {:?}; repair or remove those runs, \
-             or pass --count-non-finite to count them as errors of the attack",
+        Some(found) => Err(Failure::input(format!(
+            "contains {} that {} not finite, the first ({}) at index {:?}; {remedy}",
             counted(found.count as u64, "value"),
             if found.count == 1 { "is" } else { "are" },
             found.value,
             found.index
         ))
         .about(path)),
-        _ => Ok(()),
+        None => Ok(()),
     }
+}
+
+/// One number each: every axis but one has length 1.
+pub(crate) fn flat(array: Array, expected: &str) -> Result<Vec<f64>, Failure> {
+    let (shape, data) = array.into_parts();
+    if shape.iter().filter(|&&length| length > 1).count() > 1 {
+        return Err(Failure::input(format!("has shape {shape:?}; expected {expected}")));
+    }
+    Ok(data)
 }
 
 /// What is known of the training behind the runs.
@@ -166,9 +181,10 @@ impl RecordedEvidence<'_> {
             Trials { target: self.target.len() as u64, zero_out: self.zero_out.len() as u64 };
         let failed = |scores: &[f64]| scores.iter().filter(|s| !s.is_finite()).count() as u64;
         let report = Report::new(self.subject, &self.result, trials, test)?;
+        let theory = self.training.as_ref().map(|training| training.beside(&report.result));
+        let report = report.with_theory(theory);
         Ok(Report {
             metrics: shown.shows_metrics().then(|| self.metrics(audit)).transpose()?,
-            theory: self.training.map(|training| training.beside(&report.result)),
             non_finite: Trials { target: failed(self.target), zero_out: failed(self.zero_out) },
             seed: Some(audit.seed.to_string()),
             seed_source: Some(seed_source),

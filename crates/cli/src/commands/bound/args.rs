@@ -38,7 +38,8 @@ pub(crate) struct TrainingBoundArgs {
     /// Compute delta at this epsilon instead.
     #[arg(long, value_name = "EPS", value_parser = epsilon, conflicts_with = "delta")]
     pub(crate) epsilon: Option<f64>,
-    /// Probability that a record is in a batch (poisson and fixed-size only) [default: 1/T].
+    /// Probability that a record is in a batch (poisson and fixed-size only) [default: 1/T]; with it,
+    /// --total-steps is enough.
     #[arg(long, value_name = "Q", conflicts_with = "dataset_size")]
     pub(crate) sampling_rate: Option<f64>,
     #[command(flatten)]

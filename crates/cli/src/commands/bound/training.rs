@@ -26,10 +26,10 @@ use crate::seed::seed_or_fresh;
 
 pub(crate) fn run(args: &TrainingBoundArgs) -> CommandResult {
     reject_unused(args)?;
-    let mut run = args.setting.schedule(args.parameters.uses_of(args.subject.sampler()))?;
+    let uses = args.parameters.uses_of(args.subject.sampler());
+    let run = args.setting.schedule(uses, args.sampling_rate)?;
     let draws_anew = args.subject.is(SamplerKind::draws_each_step_anew);
     let has_rate = args.subject.is(SamplerKind::has_sampling_rate);
-    run.whole.sampling_rate = args.sampling_rate.or(run.whole.sampling_rate);
     let given = args.epsilon.map_or(Given::Delta(args.delta), Given::Epsilon);
     let side = args.side.map(Kind::from).unwrap_or(match args.subject {
         BoundSubject::Sampler(SamplerKind::Shuffle) => Kind::Lower,

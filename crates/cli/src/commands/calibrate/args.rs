@@ -41,7 +41,8 @@ pub(crate) struct TrainingCalibrateArgs {
     /// What neighbouring data sets differ in [default: zero-out].
     #[arg(long)]
     pub(crate) adjacency: Option<Adjacency>,
-    /// Probability that a record is in a batch, for samplers that draw each step anew [default: 1/T].
+    /// Probability that a record is in a batch, for samplers that draw each step anew [default: 1/T]; with
+    /// it, --total-steps is enough.
     #[arg(long, value_name = "Q", conflicts_with = "dataset_size")]
     pub(crate) sampling_rate: Option<f64>,
     #[command(flatten)]

@@ -96,11 +96,12 @@ fn length(args: &TrainingCalibrateArgs) -> Result<Option<Schedule>, Failure> {
             "--sampling-rate does not apply to --sampler {sampler}; pass --uses-per-epoch"
         )));
     }
-    if !args.length.has_epoch() {
+    let length = args.length.at_rate(args.sampling_rate);
+    if !length.has_epoch() {
         return Ok(None);
     }
     let uses_per_epoch = args.parameters.uses_of(Some(sampler));
-    args.length.schedule(1.0, args.batch_size, uses_per_epoch).map(Some)
+    length.schedule(1.0, args.batch_size, uses_per_epoch).map(Some)
 }
 
 /// Names the option in an error of the library.

@@ -8,7 +8,9 @@ use dpscope_core::audit::claim::PrivacyClaim;
 use dpscope_core::foreign_text::ForeignText;
 use dpscope_core::format::given;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_core::training_check::{CheckVerdict, NamedLoader, NoiseTarget, TrainingDescription};
+use dpscope_core::training_check::{
+    CheckTarget, CheckVerdict, NamedLoader, NoiseTarget, TrainingDescription,
+};
 use dpscope_formats::Limits;
 use dpscope_formats::accountants::{
     AccountantRecord, FlowerClipping, FlowerPrivacy, GaussianPhase, MAX_RECORD_BYTES,
@@ -245,7 +247,8 @@ pub(super) fn report(source: RecordSource, phases: Vec<Phase>, args: &CheckArgs)
         &[("--statement", args.privacy_statement.is_asked())],
         "on a record without --loader",
     )?;
-    let delta = delta.ok_or_else(|| Failure::input("--delta is missing; add it"))?;
+    let missing = || Failure::input("--delta is missing; add it");
+    let delta = CheckTarget::delta_of(claim, delta).ok_or_else(missing)?;
     let adjacency = claim_adjacency.unwrap_or(Adjacency::AddRemove);
     let claim = claim.map(|epsilon| PrivacyClaim { epsilon, delta, adjacency });
     if let Some(claim) = claim {

@@ -60,13 +60,13 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
         Some(loader) => loader.explain(error),
         None => error,
     });
-    let (setup, accounting, claim) = complete.map_err(refused)?;
+    let (setup, accounting, target) = complete.map_err(refused)?;
     if let Some(loader) = &loader {
         loader.compare(&training, &setup).map_err(refused)?;
     }
-    let found = diagnose(&setup, &accounting, &claim).map_err(refused)?;
+    let found = diagnose(&setup, &accounting, target).map_err(refused)?;
     let verdict = found.verdict;
-    let mut report = CheckReport::new(setup, accounting, claim, found);
+    let mut report = CheckReport::new(setup, accounting, target, found);
     if let Some(loader) = loader {
         report.library_loader = loader.library.copied();
         warn_of_unread(&loader, &mut report);
@@ -77,9 +77,9 @@ pub(crate) fn run(args: &CheckArgs) -> CommandResult {
     }
     args.page.write(&report, args.file.as_deref(), || figure(&report))?;
     Ok(match verdict {
-        CheckVerdict::Refuted => Exit::Refuted,
-        CheckVerdict::HoldsAsDescribed => Exit::Done,
-        CheckVerdict::Inconclusive => Exit::Inconclusive,
+        Some(CheckVerdict::Refuted) => Exit::Refuted,
+        Some(CheckVerdict::HoldsAsDescribed) | None => Exit::Done,
+        Some(CheckVerdict::Inconclusive) => Exit::Inconclusive,
     })
 }
 
@@ -108,7 +108,7 @@ fn figure(report: &CheckReport) -> Result<String, String> {
     let setup = &report.setup;
     let sampler = setup.loader.kind().sampler().ok_or("nothing is known of these batches")?;
     let sampled = Sampled { setting: setup.schedule(), sampler };
-    Ok(to_svg(&curves_of_sampled(&sampled, report.claim.claim.delta)))
+    Ok(to_svg(&curves_of_sampled(&sampled, report.claim.target.delta)))
 }
 
 impl CheckArgs {

@@ -17,7 +17,7 @@ use crate::output::Delivery;
 use crate::progress::RowProgress;
 
 pub(crate) fn run(args: &CompareArgs) -> CommandResult {
-    let setting = args.setting.schedule(None)?;
+    let setting = args.setting.schedule(None, None)?;
     let statement = &args.theory.statement;
     check(&setting, statement.delta)?;
     args.plot.check()?;

@@ -1,6 +1,6 @@
 //! From scores and coins to bounds: the entry point for audits of one run.
 
-use super::coin_checks::ORDERED;
+use super::coin_checks::{NOTABLE_TIES, ORDERED};
 use super::result::bounds;
 use super::{
     CanaryError, CanaryFeature, CanaryGame, CanaryScores, GuessEvidence, Guesses, OneRunBound,
@@ -53,9 +53,6 @@ pub struct OneRunQuestion<'a> {
     /// Whether the coins were committed before the training: their pattern is then not examined.
     pub is_committed: bool,
 }
-
-/// Above this share, ties are reported.
-const NOTABLE_TIES: f64 = 0.5;
 
 impl CanaryScores<'_> {
     /// Checks coins and scores, ranks the canaries, and bounds ε.

@@ -22,6 +22,17 @@ pub enum CanaryFeature {
 }
 
 impl CanaryFeature {
+    /// What to do where canaries differ in it.
+    const fn remedy(self) -> &'static str {
+        match self {
+            CanaryFeature::Index => {
+                "draw them anew, with the canaries fixed first, or, if a list only has the included ones \
+                 first, give canaries and coins in the order that they had when the coins were drawn"
+            }
+            _ => "draw them anew, with the canaries fixed first",
+        }
+    }
+
     /// In words.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -102,7 +113,10 @@ pub enum CanaryError {
         first: usize,
     },
     /// An infinite score.
-    #[error("the score at index {index} is infinite: scores must be finite")]
+    #[error(
+        "the score at index {index} is infinite, and scores must be finite; only their order counts, so \
+         replace infinities by numbers beyond all other scores"
+    )]
     Infinite {
         /// Its index.
         index: usize,
@@ -131,8 +145,8 @@ pub enum CanaryError {
     /// Included and other canaries differ in something that was known before the training.
     #[error(
         "included and other canaries differ in {what} before any training (p = {p}): the coins were \
-         not drawn independently of the canaries; draw them anew, with the canaries fixed first",
-        what = feature.name(), p = given(*.p_value)
+         not drawn independently of the canaries; {remedy}",
+        what = feature.name(), p = given(*.p_value), remedy = feature.remedy()
     )]
     DifferBefore {
         /// What they differ in.

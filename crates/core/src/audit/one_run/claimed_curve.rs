@@ -88,8 +88,12 @@ impl OneRunResult {
         };
         let admissible = |point: &(f64, f64)| point.1 < 1.0; // a δ of 1 claims nothing
         let points: Vec<(f64, f64)> = curve.iter().map(implied).filter(admissible).collect();
-        let smallest = guesses.p_value_of_curve(&points)?;
-        let mut deciding = points[0];
+        // a training that leaks this much explains any number of correct guesses
+        let smallest = match (points.is_empty(), curve.is_empty()) {
+            (true, false) => 1.0,
+            _ => guesses.p_value_of_curve(&points)?,
+        };
+        let mut deciding = points.first().copied().unwrap_or((0.0, 1.0));
         for &(epsilon, delta) in &points {
             if guesses.p_value(epsilon, delta)? <= smallest {
                 deciding = (epsilon, delta);
@@ -152,6 +156,14 @@ mod tests {
             |certified| found.curve_test(&curve(0.5), Adjacency::AddRemove, certified).unwrap();
         let (one, pairs) = (at(Adjacency::AddRemove), at(Adjacency::Replace));
         assert!(pairs.p_value > one.p_value, "{one:?} {pairs:?}");
+    }
+
+    #[test]
+    fn a_curve_that_claims_nothing_explains_all_guesses() {
+        let [claimed, certified] = [Adjacency::AddRemove, Adjacency::Replace];
+        let test = result(100).curve_test(&[(0.0, 1.0), (1.0, 0.9)], claimed, certified).unwrap();
+        assert_eq!((test.p_value, test.verdict.outcome), (1.0, Verdict::NotRefuted));
+        assert!(result(100).curve_test(&[], claimed, certified).is_err());
     }
 
     #[test]

@@ -9,6 +9,8 @@ use crate::special::BetaDistribution;
 const UNBALANCED: f64 = 1e-9;
 /// Coins and scores that follow the order of the file by chance are reported.
 pub(super) const ORDERED: f64 = 1e-6;
+/// Above this share, ties are reported.
+pub(in crate::audit) const NOTABLE_TIES: f64 = 0.5;
 /// Chance of a false refusal by all features together.
 const DIFFERENT: f64 = 1e-4;
 /// Normal quantile of a chance of 5·10⁻⁴.
@@ -145,10 +147,7 @@ impl CanaryScores<'_> {
 
     /// Share of the canaries whose score another one has, too.
     pub(super) fn share_of_ties(&self) -> f64 {
-        let mut sorted: Vec<f64> = self.scores.to_vec();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let groups = sorted.chunk_by(|one, other| one == other).map(<[f64]>::len);
-        groups.filter(|&length| length > 1).sum::<usize>() as f64 / self.scores.len() as f64
+        share_of_ties(self.scores)
     }
 
     /// Reports included canaries whose scores are lower than those of the others.
@@ -205,6 +204,14 @@ pub(super) fn check_order(runs: &[CanaryScores<'_>]) -> Result<(), CanaryError> 
         }
     }
     Ok(())
+}
+
+/// Share of the scores that another one equals.
+pub(in crate::audit) fn share_of_ties(scores: &[f64]) -> f64 {
+    let mut sorted: Vec<f64> = scores.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let groups = sorted.chunk_by(|one, other| one == other).map(<[f64]>::len);
+    groups.filter(|&length| length > 1).sum::<usize>() as f64 / scores.len() as f64
 }
 
 /// Reports included canaries whose scores are lower than those of the others.

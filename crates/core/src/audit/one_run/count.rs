@@ -3,7 +3,8 @@
 use super::root::last_below;
 use super::tails::{Tails, rounded_down};
 use super::{
-    CanaryGame, OneRunError, OneRunFinding, check_delta, check_epsilon, check_significance,
+    CanaryGame, OneRunError, OneRunFinding, check_counts, check_delta, check_epsilon,
+    check_significance,
 };
 use crate::math;
 
@@ -74,13 +75,7 @@ impl Guesses {
     /// # Errors
     /// [`OneRunError::Guesses`], [`OneRunError::Correct`].
     pub fn new(game: CanaryGame, guesses: u64, correct: u64) -> Result<Self, OneRunError> {
-        let canaries = game.canaries();
-        if !(1..=canaries).contains(&guesses) {
-            return Err(OneRunError::Guesses { guesses, canaries });
-        }
-        if correct > guesses {
-            return Err(OneRunError::Correct { correct, guesses });
-        }
+        check_counts(game.canaries(), guesses, correct)?;
         Ok(Self { game, guesses, correct, sides: KnownSides::Both, inclusion: 0.5 })
     }
 

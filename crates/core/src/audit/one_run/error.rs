@@ -18,6 +18,20 @@ pub enum OneRunError {
         /// Canaries of a set.
         set_size: u32,
     },
+    /// A secret with fewer than two values, or more than 2⁶³.
+    #[error("values = {values}: a secret has 2 to 2^63 values")]
+    Values {
+        /// Possible values.
+        values: u64,
+    },
+    /// A list without values, or one of all values.
+    #[error("list length = {list_length}: must lie in 1 … {}, one less than the values", values - 1)]
+    ListLength {
+        /// Values that a list names.
+        list_length: u64,
+        /// Possible values.
+        values: u64,
+    },
     /// No guess, or more guesses than canaries.
     #[error("guesses = {guesses}: must lie in 1 … {canaries}, the number of canaries or sets")]
     Guesses {
@@ -96,6 +110,20 @@ pub enum OneRunError {
         included: u64,
         /// Number of canaries.
         canaries: u64,
+    },
+    /// A factor of unknown odds below 1, infinite or NaN.
+    #[error("odds factor = {}: must be finite and at least 1", given(*.factor))]
+    OddsFactor {
+        /// The factor Γ.
+        factor: f64,
+    },
+    /// A rank outside 1 … S.
+    #[error("rank = {rank}: ranks count from 1, the most probable value, to {values}")]
+    Rank {
+        /// The rank.
+        rank: u64,
+        /// Possible values.
+        values: u64,
     },
     /// No run, or more runs than were planned.
     #[error("runs = {runs} of {planned} planned: must lie in 1 … {planned}")]

@@ -36,6 +36,13 @@ pub enum OneRunFinding {
         /// All canaries.
         canaries: u64,
     },
+    /// Steps in which more than half of the projections are equal; calibrated scores leave them out.
+    NoiseMissing {
+        /// Number of these steps.
+        skipped_steps: u64,
+        /// Steps of all runs.
+        steps: u64,
+    },
     /// Scores recur as copies do, and not as ties of independent scores.
     RepeatedScores {
         /// Whose scores, and where they recur.

@@ -11,10 +11,12 @@
 //! | type | what it yields | when |
 //! |---|---|---|
 //! | [`Guesses`] | ε, or a p-value for a claimed curve; exact | the number of guesses was fixed beforehand |
+//! | [`ListGuesses`] | ε | lists of values are named for canaries with secrets, or odd rows of sets |
 //! | [`Ranking`] | ε | it was not: all of 8, 16, 32, …, m are tried, at a joint level |
 //! | [`GaussianGuesses`] | μ of a mechanism whose trade-off curve is Gaussian | the number of guesses was fixed |
 //! | [`GuessRecord`] | e-values that multiply over several runs | runs are stopped at will |
 //! | [`PlannedRuns`] | ε from several runs of one plan | a plan fixes their number |
+//! | [`CalibratedScores`] | scores from noisy gradients, whatever their noise | white-box attacks |
 //! | [`IdealAttack`] | what an attack on independent Gaussian scores finds | planning |
 //! | [`independent_canaries_mu`] | an estimate of μ | comparison with published figures |
 //!
@@ -25,6 +27,8 @@
 //!
 //! For canaries without coins whose distribution is known instead, see [`one_shot`](super::one_shot).
 
+mod adaptive;
+mod calibrated_scores;
 mod canary_audit;
 mod canary_error;
 mod canary_scores;
@@ -38,20 +42,27 @@ mod fixed_size;
 mod gaussian;
 mod guess_evidence;
 mod independent;
+mod independent_pairs;
+mod lists;
+mod odds;
 mod plan;
 mod planned_runs;
+mod ranks;
 mod redraws;
 mod result;
 mod root;
 mod runs;
+mod score_method;
+mod secret_plan;
 mod tails;
 mod walk;
 
+pub use calibrated_scores::{CalibratedScores, ProjectionError};
 pub use canary_audit::{GuessRule, OneRunQuestion};
 pub use canary_error::{CanaryError, CanaryFeature, InferredDraw};
 pub use canary_scores::{CanaryScores, RankedGuess};
 pub use claimed_curve::{CurveTest, curve_of_training};
-pub(in crate::audit) use coin_checks::reversed_finding;
+pub(in crate::audit) use coin_checks::{NOTABLE_TIES, reversed_finding, share_of_ties};
 pub use count::{Guesses, KnownSides};
 pub use error::OneRunError;
 pub use evidence::GuessRecord;
@@ -60,11 +71,20 @@ pub use fixed_size::FixedSize;
 pub use gaussian::GaussianGuesses;
 pub use guess_evidence::GuessEvidence;
 pub use independent::independent_canaries_mu;
+pub use independent_pairs::{IndependentGame, combined_e_value, combined_p_value, independent_mu};
+pub use lists::ListGuesses;
+pub use odds::{KnownOdds, OddsClass};
 pub use plan::IdealAttack;
 pub use planned_runs::PlannedRuns;
+pub use ranks::{MixedLists, SecretRanks, rank_lengths};
 pub use redraws::RedrawnCoins;
 pub use result::{OneRunBound, OneRunResult, implied_claim};
+pub(in crate::audit) use root::last_below;
 pub use runs::audit_runs;
+pub use score_method::{ProjectedScores, ScoreMethod};
+pub use secret_plan::{SecretAttack, SecretTokens};
+pub(in crate::audit) use tails::rounded_down;
+pub(in crate::audit) use walk::largest_of_grid;
 pub use walk::{Ranking, ranking_sizes};
 
 use crate::math;
@@ -127,7 +147,17 @@ impl CanaryGame {
 /// Above this, counts lose precision as f64 and no training has as many canaries.
 const MOST_CANARIES: u64 = 1_000_000_000_000;
 
-fn check_epsilon(epsilon: f64) -> Result<(), OneRunError> {
+fn check_counts(canaries: u64, guesses: u64, correct: u64) -> Result<(), OneRunError> {
+    if !(1..=canaries).contains(&guesses) {
+        return Err(OneRunError::Guesses { guesses, canaries });
+    }
+    if correct > guesses {
+        return Err(OneRunError::Correct { correct, guesses });
+    }
+    Ok(())
+}
+
+pub(in crate::audit) fn check_epsilon(epsilon: f64) -> Result<(), OneRunError> {
     if (0.0..f64::INFINITY).contains(&epsilon) {
         Ok(())
     } else {
@@ -135,11 +165,11 @@ fn check_epsilon(epsilon: f64) -> Result<(), OneRunError> {
     }
 }
 
-fn check_delta(delta: f64) -> Result<(), OneRunError> {
+pub(in crate::audit) fn check_delta(delta: f64) -> Result<(), OneRunError> {
     if (0.0..1.0).contains(&delta) { Ok(()) } else { Err(OneRunError::Delta { delta }) }
 }
 
-fn check_significance(significance: f64) -> Result<(), OneRunError> {
+pub(in crate::audit) fn check_significance(significance: f64) -> Result<(), OneRunError> {
     if significance > 0.0 && significance < 1.0 {
         Ok(())
     } else {

@@ -6,7 +6,7 @@ use crate::math;
 ///
 /// Never above the exact end by more than a rounding of f: the rejected end of the last bracket is
 /// returned.
-pub(super) fn last_below(level: f64, f: impl Fn(f64) -> f64) -> f64 {
+pub(in crate::audit) fn last_below(level: f64, f: impl Fn(f64) -> f64) -> f64 {
     let ln_level = math::ln(level);
     let excess = |x: f64| math::ln(f(x).max(1e-300)) - ln_level;
     let mut low = (0.0, excess(0.0));

@@ -5,7 +5,7 @@ use crate::math;
 use crate::special::{BetaDistribution, Tail, UnitPoint};
 
 /// A value below x by more than the error of the root of a p-value: 1e-13 (1 + x).
-pub(super) fn rounded_down(x: f64) -> f64 {
+pub(in crate::audit) fn rounded_down(x: f64) -> f64 {
     (x - 1e-13 * (1.0 + x)).max(0.0)
 }
 

@@ -113,7 +113,7 @@ impl Ranking {
 ///
 /// `is_surely_rejected` implies `is_rejected`, and what it accepts it accepts at all larger ε, too: its
 /// points are found by bisection.
-pub(super) fn largest_of_grid(
+pub(in crate::audit) fn largest_of_grid(
     is_surely_rejected: impl Fn(f64) -> bool,
     is_rejected: impl Fn(f64) -> bool,
 ) -> f64 {
@@ -154,12 +154,32 @@ pub(super) fn check_ranking(
 }
 
 /// ln P\[Bin(k, q) ≥ v\].
-fn ln_reached(guesses: u64, correct: u64, q: UnitPoint) -> f64 {
+pub(super) fn ln_reached(guesses: u64, correct: u64, q: UnitPoint) -> f64 {
     if correct == 0 {
         return 0.0;
     }
+    if correct > guesses {
+        return f64::NEG_INFINITY;
+    }
     let (k, v) = (guesses as f64, correct as f64);
     BetaDistribution::with_shapes(v, k - v + 1.0).ln_tail(Tail::Lower, q)
+}
+
+/// The smallest v with ln P\[Bin(k, q) ≥ v\] up to a limit; k + 1 if there is none.
+pub(super) fn first_as_unlikely(guesses: u64, q: UnitPoint, ln_limit: f64) -> u64 {
+    if ln_limit >= 0.0 {
+        return 0;
+    }
+    let (mut below, mut reached) = (0, guesses + 1);
+    while reached - below > 1 {
+        let middle = below + (reached - below) / 2;
+        if ln_reached(guesses, middle, q) <= ln_limit {
+            reached = middle;
+        } else {
+            below = middle;
+        }
+    }
+    reached
 }
 
 /// The smallest counts that are as unlikely as the observed ones.
@@ -174,23 +194,7 @@ impl<'a> Boundary<'a> {
     fn at(ranking: &'a Ranking, q: UnitPoint) -> Self {
         // the deciding size must cross its own boundary, whatever the rounding
         let limit = ranking.ln_smallest(q) * (1.0 - 1e-13) + 1e-13;
-        let smallest = |&k: &u64| {
-            let (mut below, mut reached) = (0, k + 1);
-            while reached - below > 1 {
-                let middle = below + (reached - below) / 2;
-                if ln_reached(k, middle, q) <= limit {
-                    reached = middle;
-                } else {
-                    below = middle;
-                }
-            }
-            reached
-        };
-        let counts = if limit >= 0.0 {
-            vec![0; ranking.sizes.len()]
-        } else {
-            ranking.sizes.iter().map(smallest).collect()
-        };
+        let counts = ranking.sizes.iter().map(|&k| first_as_unlikely(k, q, limit)).collect();
         Self { sizes: &ranking.sizes, q, counts }
     }
 

@@ -324,7 +324,7 @@ impl Counts {
 }
 
 /// The entries Σ_i a_i b_{n−i} at the places n.
-fn convolved(a: &[f64], b: &[f64], places: Range<usize>) -> Vec<f64> {
+pub(in crate::audit) fn convolved(a: &[f64], b: &[f64], places: Range<usize>) -> Vec<f64> {
     /// Sums at once, for vector instructions.
     const BLOCK: usize = 16;
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };

@@ -44,6 +44,7 @@ mod tails;
 
 pub use any_mechanism::{AnyMechanism, CutHits, RankedCanary, SimultaneousRule};
 pub use band::CumulativeBand;
+pub(in crate::audit) use band::convolved;
 pub use canary_classes::{ClaimedParticipation, DeclaredNumber, class_score_finding};
 pub use checks::{ScoreChecks, repeated_cosines, unseen_finding};
 pub use design::{CanaryDesign, DeltaAllowance};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::mechanism::SamplerKind;
 use dpscope_report::record::{ClaimTest, ScoreDirection};
@@ -38,6 +38,7 @@ const WITH_COINS: [&str; 16] = [
 
 #[derive(Debug, Args)]
 #[command(
+    group = ArgGroup::new("sampled").args(["noise_multiplier", "projections"]).multiple(true),
     after_help = "Examples:\n  dpscope audit one-run --canaries 1000 --guesses 100 --correct 95\n  \
         dpscope audit one-run --scores scores.npy --coins coins.npy --claim 2\n  \
         dpscope audit one-run --scores scores.npy --plan plan\n  \
@@ -54,9 +55,22 @@ pub(crate) struct OneRunArgs {
         value_name = "FILE",
         num_args = 1..,
         conflicts_with = "correct",
-        required_unless_present = "correct"
+        required_unless_present_any = ["correct", "projections"]
     )]
     pub(crate) scores: Vec<PathBuf>,
+    /// Projections of the noisy gradients on the canaries' directions, of which scores are computed:
+    /// (steps, canaries), in clip norms, gradients as sums over the batch; one file per run. They need the
+    /// sampling rate.
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 1..,
+        conflicts_with_all = ["scores", "correct", "null_scores", "pool_scores"]
+    )]
+    pub(crate) projections: Vec<PathBuf>,
+    /// How the score of a canary follows from --projections; fixed before the training.
+    #[arg(long, value_enum, default_value = "calibrated", requires = "projections")]
+    pub(crate) score: ScoreArg,
     /// Scores of canaries that were not included, drawn from the same distribution as the included ones
     /// in --scores, and at least 100 times as many. No coins are needed.
     #[arg(long, value_name = "FILE", conflicts_with_all = WITH_COINS)]
@@ -172,8 +186,9 @@ pub(crate) struct ClaimedTrainingArgs {
     /// Batch sampler of the claimed training, with --noise-multiplier.
     #[arg(long, default_value = "poisson", requires = "noise_multiplier")]
     pub(crate) sampler: SamplerKind,
-    /// Probability that a record is in a batch of the claimed training (poisson and fixed-size only) [default: 1/T].
-    #[arg(long, value_name = "Q", requires = "noise_multiplier", conflicts_with = "dataset_size")]
+    /// Probability that a record is in a batch, for --projections and of the claimed training (there poisson
+    /// and fixed-size only) [default: 1/T of the claimed training].
+    #[arg(long, value_name = "Q", requires = "sampled", conflicts_with = "dataset_size")]
     pub(crate) sampling_rate: Option<f64>,
 }
 
@@ -247,6 +262,16 @@ pub(crate) fn canaries(text: &str) -> Result<CanariesArg, String> {
         return positive(text).map(CanariesArg::Number);
     }
     Ok(CanariesArg::File(PathBuf::from(text)))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScoreArg {
+    /// Log-likelihood ratio with centre and noise of the projections themselves.
+    Calibrated,
+    /// Log-likelihood ratio with the --noise-multiplier of the claimed training.
+    Stated,
+    /// Sum of the projections of all steps.
+    Sum,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

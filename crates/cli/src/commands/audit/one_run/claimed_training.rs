@@ -4,7 +4,7 @@ use dpscope_core::accounting::Schedule;
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::one_run::OneRunResult;
 use dpscope_core::mechanism::SamplerKind;
-use dpscope_report::record::{ClaimedTraining, ClaimedTrainingError};
+use dpscope_report::record::{ClaimTest, ClaimedTraining, ClaimedTrainingError};
 
 use super::args::ClaimedTrainingArgs;
 use crate::failure::Failure;
@@ -32,14 +32,16 @@ pub(super) fn schedule_of(args: &ClaimedTrainingArgs) -> Result<Option<Schedule>
     Ok(Some(schedule))
 }
 
-/// The verdict on it.
+/// Its test, and what is proven of it.
 pub(super) fn tested(
     sampler: SamplerKind,
     schedule: Schedule,
     result: &OneRunResult,
     certified: Adjacency,
+    test: &ClaimTest,
 ) -> Result<ClaimedTraining, Failure> {
-    ClaimedTraining::tested(sampler, schedule, result, certified).map_err(|error| match error {
+    let claim = test.claim.as_ref();
+    ClaimedTraining::new(sampler, schedule, result, certified, claim).map_err(|error| match error {
         ClaimedTrainingError::Canaries(error) => error.into(),
         ClaimedTrainingError::Accounting(error) => error.into(),
     })

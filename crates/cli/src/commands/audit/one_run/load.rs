@@ -2,15 +2,18 @@
 
 use std::path::Path;
 
-use dpscope_core::audit::one_run::GuessRule;
+use dpscope_core::accounting::Training;
+use dpscope_core::audit::one_run::{GuessRule, ScoreMethod};
 use dpscope_formats::Limits;
 use dpscope_recorded::{
-    CommittedPlan, File, OneRunFiles, OneRunSettings, RecordedError, RecordedRuns,
+    CommittedPlan, File, OneRunFiles, OneRunSettings, ProjectionSettings, RecordedError,
+    RecordedRuns,
 };
 use dpscope_report::record::ScoreDirection;
 use serde_json::json;
 
-use super::args::{CanariesArg, OneRunArgs};
+use super::args::{CanariesArg, OneRunArgs, ScoreArg};
+use super::claimed_training::schedule_of;
 use crate::canary_plan;
 use crate::failure::Failure;
 use crate::files::{limits, read};
@@ -57,7 +60,8 @@ pub(super) fn read_runs(
             "the coins are missing: pass --coins FILE, or --plan DIR if they were committed",
         ));
     }
-    let scores = args.scores.iter().map(|path| Content::read(path));
+    let projections = projection_settings(args)?;
+    let scores = args.scores.iter().chain(&args.projections).map(|path| Content::read(path));
     let scores = scores.collect::<Result<Vec<_>, _>>()?;
     let coins = Content::present(args.coins.as_deref().filter(|_| committed.is_none()))?;
     let sets = Content::present(args.sets.as_deref())?;
@@ -66,6 +70,7 @@ pub(super) fn read_runs(
     let base_data = Content::present(args.base_data.as_deref())?;
     let files = OneRunFiles {
         scores: scores.iter().map(Content::file).collect(),
+        projections,
         coins: coins.as_ref().map(Content::file),
         sets: sets.as_ref().map(Content::file),
         baseline: baseline.as_ref().map(Content::file),
@@ -81,8 +86,8 @@ pub(super) fn read_runs(
         significance: args.level.significance().unwrap_or(0.05),
         rule: GuessRule::of_counts(args.guesses, args.guesses_in, args.guesses_out),
     };
-    let mut found = RecordedRuns::read(&files, committed, settings)
-        .map_err(|error| failure_of(error, args.plan.is_some()))?;
+    let mut found =
+        RecordedRuns::read(&files, committed, settings).map_err(|error| failure_of(error, args))?;
     if let (Some(CanariesArg::Number(number)), canaries) = (&args.canaries, found.canaries())
         && *number != canaries as u64
     {
@@ -94,6 +99,40 @@ pub(super) fn read_runs(
         found.compare_with_audited(&canary_plan::audited(folder)?);
     }
     Ok(found)
+}
+
+/// How scores follow from projections, if there are any.
+fn projection_settings(args: &OneRunArgs) -> Result<Option<ProjectionSettings>, Failure> {
+    if args.projections.is_empty() {
+        return Ok(None);
+    }
+    let claimed = schedule_of(&args.training)?.map(|schedule| schedule.whole);
+    let of_claimed = claimed.as_ref().map(Training::sampling_rate);
+    let Some(sampling_rate) = args.training.sampling_rate.or(of_claimed) else {
+        return Err(Failure::input(
+            "--projections needs the probability that a record is in a batch: pass --sampling-rate Q",
+        ));
+    };
+    if !(sampling_rate > 0.0 && sampling_rate <= 1.0) {
+        return Err(Failure::input(format!(
+            "--sampling-rate is {sampling_rate}: must lie in (0, 1]"
+        )));
+    }
+    let noise_multiplier = claimed.map(|training| training.noise_multiplier);
+    let score = match (args.score, noise_multiplier) {
+        (ScoreArg::Calibrated, _) => ScoreMethod::Calibrated,
+        (ScoreArg::Sum, _) => ScoreMethod::Sum,
+        (ScoreArg::Stated, Some(noise_multiplier)) if noise_multiplier > 0.0 => {
+            ScoreMethod::Stated { noise_multiplier }
+        }
+        (ScoreArg::Stated, _) => {
+            return Err(Failure::input(
+                "--score stated needs the noise of the claimed training, above 0: pass \
+                 --noise-multiplier and the length, or --score calibrated",
+            ));
+        }
+    };
+    Ok(Some(ProjectionSettings { score, sampling_rate, noise_multiplier }))
 }
 
 /// Remembers in the folder of the plan that its scores were audited.
@@ -119,16 +158,17 @@ pub(super) fn remember(
     Ok(())
 }
 
-fn failure_of(error: RecordedError, has_plan: bool) -> Failure {
+fn failure_of(error: RecordedError, args: &OneRunArgs) -> Failure {
+    let option = if args.projections.is_empty() { "--scores" } else { "--projections" };
     match error {
         RecordedError::File(error) => error.into(),
         RecordedError::Canaries(error) => error.into(),
-        RecordedError::Runs { files, planned } if has_plan => Failure::input(format!(
-            "--scores has {files} files, but the plan allows {planned}, and their number was fixed \
+        RecordedError::Runs { files, planned } if args.plan.is_some() => Failure::input(format!(
+            "{option} has {files} files, but the plan allows {planned}, and their number was fixed \
              before the first run; commit another plan with --runs"
         )),
         RecordedError::Runs { files, .. } => Failure::input(format!(
-            "--scores has {files} files: several runs need a plan that fixes their number beforehand; \
+            "{option} has {files} files: several runs need a plan that fixes their number beforehand; \
              commit one with `dpscope plan one-run --runs {files}`"
         )),
         other => Failure::input(other),
@@ -139,8 +179,12 @@ fn failure_of(error: RecordedError, has_plan: bool) -> Failure {
 pub(super) fn input(args: &OneRunArgs, committed: Option<&CommittedPlan>) -> serde_json::Value {
     let name = |path: &Option<std::path::PathBuf>| path.as_ref().map(|p| p.display().to_string());
     let direction = committed.map_or(args.score_direction(), |found| found.plan.direction);
+    let (kind, paths) = match &args.projections[..] {
+        [] => ("scores", &args.scores),
+        _ => ("projections", &args.projections),
+    };
     json!({
-        "scores": match &args.scores[..] {
+        kind: match &paths[..] {
             [one] => json!(one.display().to_string()),
             several => several.iter().map(|path| path.display().to_string()).collect(),
         },

@@ -22,7 +22,7 @@ use crate::canary_plan::{self, CommittedPlan};
 use crate::failure::{CommandResult, Exit, Failure};
 use crate::files::{check_replaces, write_text};
 use crate::output::Delivery;
-use args::{OWN_COINS, option_of, test_of};
+use args::{OWN_COINS, ScoreArg, option_of, test_of};
 use load::read_runs;
 
 /// Redraws of a self-test.
@@ -36,10 +36,17 @@ pub(crate) fn run(args: &OneRunArgs) -> CommandResult {
     if let Some(plot) = &args.plot {
         check_plot(plot)?;
     }
-    if args.seed.is_some() && args.plan.is_none() {
-        // clap requires nothing that conflicts with another option
-        return Err(Failure::input("--seed is the revealed seed of a plan; pass --plan DIR too"));
-    }
+    // clap requires nothing that conflicts with another option
+    Failure::first_of(&[
+        (
+            args.seed.is_some() && args.plan.is_none(),
+            "--seed is the revealed seed of a plan; pass --plan DIR too",
+        ),
+        (
+            args.score != ScoreArg::Calibrated && args.projections.is_empty(),
+            "--score is of projections; pass --projections FILE too",
+        ),
+    ])?;
     if args.null_scores.is_some() || args.pool_scores.is_some() {
         return null_scores::audit(args, None, started);
     }
@@ -57,7 +64,7 @@ pub(crate) fn run(args: &OneRunArgs) -> CommandResult {
             "--design is of canaries whose null scores are known: pass --null-scores or --pool-scores",
         ));
     }
-    let has_runs = args.scores.len() > 1;
+    let has_runs = args.scores.len().max(args.projections.len()) > 1;
     Failure::first_of(&[
         (has_runs && args.plot.is_some(), "--plot draws one run; leave it out with several"),
         (has_runs && args.self_test, "--self-test tests one run; leave it out with several"),
@@ -125,7 +132,7 @@ fn report_of(
     let claimed = match claimed_training::schedule_of(&args.training)? {
         Some(schedule) => {
             let sampler = args.training.sampler;
-            Some(claimed_training::tested(sampler, schedule, &result, design.adjacency)?)
+            Some(claimed_training::tested(sampler, schedule, &result, design.adjacency, test)?)
         }
         None => None,
     };

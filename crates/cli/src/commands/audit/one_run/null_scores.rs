@@ -59,12 +59,13 @@ pub(super) fn audit_plan(
     mean: f64,
     started: Instant,
 ) -> CommandResult {
-    let path = only_file(args)?;
     Failure::first_of(&[
+        (!args.projections.is_empty(), "--projections is of plans with coins; pass --scores"),
         (args.baseline.is_some(), "--baseline is of plans with coins; leave it out"),
         (args.base_data.is_some(), "--base-data is of plans with coins; leave it out"),
         (args.self_test, "--self-test is of plans with coins; leave it out"),
     ])?;
+    let path = only_file(args)?;
     if let Some(CanariesArg::File(canaries)) = &args.canaries {
         canary_plan::check_canaries(&committed.plan, canaries)?;
     }

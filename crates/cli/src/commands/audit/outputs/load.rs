@@ -8,7 +8,7 @@ use dpscope_core::mechanism::{
 use dpscope_formats::{Array, Dataset, FormatError};
 
 use super::OutputsArgs;
-use crate::commands::audit::recorded::{array_in, check_finite, with_runs};
+use crate::commands::audit::recorded::{array_in, check_runs, with_runs};
 use crate::failure::{Failure, option};
 
 /// Arrays of both worlds, and the numbers in their files.
@@ -158,7 +158,7 @@ fn beside(
     let Some([target, zero_out]) = arrays else { return Ok(None) };
     let read = |array: (Array, PathBuf), outputs: &Outputs, of: &str| {
         let path = array.1.clone();
-        check_finite(&array.0, &path, args.recorded.count_non_finite)?;
+        check_runs(&array.0, &path, args.recorded.count_non_finite)?;
         let read = world(args, array)?;
         let [shape, expected] = [&read, outputs].map(|it| [it.runs, it.epochs, it.steps]);
         if shape == expected {
@@ -180,7 +180,7 @@ pub(super) fn prepare(
 ) -> Result<(BatchedGaussian, [Outputs; 2], Beside, serde_json::Value), Failure> {
     let RecordedArrays { target, zero_out, sums, uses, numbers } = loaded;
     for (array, path) in [&target, &zero_out] {
-        check_finite(array, path, args.recorded.count_non_finite)?;
+        check_runs(array, path, args.recorded.count_non_finite)?;
     }
     let from = [target.1.display().to_string(), zero_out.1.display().to_string()];
     let clip_norm = agreed(args, "clip_norm", args.clip_norm, numbers.clip_norm)?;

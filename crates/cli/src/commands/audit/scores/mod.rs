@@ -5,12 +5,11 @@ mod args;
 pub(crate) use args::ScoresArgs;
 
 use dpscope_core::audit::Scores;
-use dpscope_formats::Array;
 use dpscope_report::figure::curves_of_report;
 use dpscope_report::words::Subject;
 
 use crate::commands::audit::recorded::{
-    RecordedEvidence, TrainingInfo, array_of, check_finite, recorded_audit,
+    RecordedEvidence, TrainingInfo, array_of, check_runs, flat, recorded_audit,
 };
 use crate::failure::{CommandResult, Failure};
 use crate::seed::seed_or_content;
@@ -21,8 +20,9 @@ pub(crate) fn run(args: &ScoresArgs) -> CommandResult {
     let test = args.recorded.report.check(args.recorded.statement.delta)?;
     let world = |path, name| -> Result<Vec<f64>, Failure> {
         let array = array_of(path, name, args.recorded.count_non_finite)?;
-        check_finite(&array, path, args.recorded.count_non_finite)?;
-        one_per_run(array).map_err(|failure| failure.about(path))
+        check_runs(&array, path, args.recorded.count_non_finite)?;
+        let expected = "one score per run (`dpscope audit outputs` scores whole outputs)";
+        flat(array, expected).map_err(|failure| failure.about(path))
     };
     let (mut target, mut zero_out) =
         (world(&args.target, "target")?, world(&args.zero_out, "zero_out")?);
@@ -55,16 +55,4 @@ pub(crate) fn run(args: &ScoresArgs) -> CommandResult {
     let report = evidence.report(&audit, seed_source, started, &test, &args.recorded.report)?;
     let curves = || Ok(curves_of_report(&report, &scores.curve(&audit, true)?)?);
     args.recorded.report.finish(&report, curves)
-}
-
-/// One score per run: every axis but one has length 1.
-fn one_per_run(array: Array) -> Result<Vec<f64>, Failure> {
-    let (shape, data) = array.into_parts();
-    if shape.iter().filter(|&&length| length > 1).count() > 1 {
-        return Err(Failure::input(format!(
-            "has shape {shape:?}; expected one score per run (`dpscope audit outputs` scores whole \
-             outputs)"
-        )));
-    }
-    Ok(data)
 }

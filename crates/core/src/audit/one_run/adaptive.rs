@@ -1,0 +1,55 @@
+//! Guesses that learn from revealed coins.
+
+use super::walk::largest_of_grid;
+use super::{Guesses, OneRunError, check_delta, check_epsilon, check_significance};
+use crate::math;
+
+/// Guesses made one after another, each of which may depend on the coins that earlier ones revealed.
+///
+/// The number k is fixed beforehand or follows from what training released. Then
+/// P\[v or more\] ≤ F(v) + mδ/(1 + e^ε), F the tail of Bin(k, q).
+///
+/// A coin that is revealed before it is guessed must not be counted. Guessing each half of the canaries with
+/// the coins of the other half, and counting both, is not allowed
+/// (`tests/coverage/one_run.rs::cross_fitting_both_ways_does_not_cover`).
+///
+/// # Proof
+/// Let D be the rise of the conditional tail by one more hit, a function of the output and of other coins. In
+/// (hit − q)D, turning the guessed coin changes the law of the output by at most e^ε and δ, so its mean is at
+/// most δ/(1 + e^ε) for each canary. Replace one guess after another by an independent coin with probability
+/// q, the last one first.
+impl Guesses {
+    /// The largest probability of v or more correct guesses under (ε, δ)-DP, if each guess may depend on the
+    /// coins of those before it.
+    ///
+    /// # Errors
+    /// [`OneRunError::Epsilon`], [`OneRunError::Delta`].
+    pub fn adaptive_p_value(&self, epsilon: f64, delta: f64) -> Result<f64, OneRunError> {
+        check_epsilon(epsilon)?;
+        check_delta(delta)?;
+        Ok(self.adaptive_p(epsilon, delta, epsilon))
+    }
+
+    /// Lower bound on ε by adaptive guesses: the largest of 0, 0.005, 0.010, … that is rejected together with
+    /// all smaller ones.
+    ///
+    /// # Errors
+    /// [`OneRunError::Delta`], [`OneRunError::Significance`].
+    pub fn adaptive_epsilon_lower(
+        &self,
+        delta: f64,
+        significance: f64,
+    ) -> Result<f64, OneRunError> {
+        check_delta(delta)?;
+        check_significance(significance)?;
+        // the share of δ is largest at ε = 0, and the tail rises
+        let surely = |epsilon: f64| self.adaptive_p(epsilon, delta, 0.0) < significance;
+        let rejects = |epsilon: f64| self.adaptive_p(epsilon, delta, epsilon) < significance;
+        Ok(largest_of_grid(surely, rejects))
+    }
+
+    fn adaptive_p(&self, epsilon: f64, delta: f64, of_delta: f64) -> f64 {
+        let budget = self.game().canaries() as f64 * delta;
+        (self.p(epsilon, 0.0) + budget / (1.0 + math::exp(of_delta))).min(1.0)
+    }
+}

@@ -1,0 +1,181 @@
+//! Guesses of canaries whose prior odds are known, and differ.
+
+use super::root::last_below;
+use super::tails::rounded_down;
+use super::walk::largest_of_grid;
+use super::{OneRunError, check_delta, check_epsilon, check_significance};
+use crate::math;
+
+/// Canaries with the same known probability of inclusion, and the guesses of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OddsClass {
+    /// Known probability that such a canary is included.
+    pub inclusion: f64,
+    /// All canaries of the class, guessed or not.
+    pub canaries: u64,
+    /// Guesses that say "included".
+    pub guesses_in: u64,
+    /// Guesses that say "not included".
+    pub guesses_out: u64,
+}
+
+/// Guesses of canaries that were included independently, with known probabilities of their own.
+///
+/// Weighted Poisson sampling, or labels whose law given the features is known. A guess of a value with prior π
+/// is correct with probability at most q = e^ε π/(e^ε π + 1 − π), and with the tail PB of the sum of independent
+/// hits,
+///
+/// P\[v or more\] ≤ PB(v) + δ Σ w, w = π(1 − q) over all canaries for guesses of one side, and the sum over both
+/// values for guesses of both.
+///
+/// Which canaries are guessed, and how, may depend on what training released. A draw of a fixed size with
+/// weights is not independent, and not covered.
+///
+/// **Unknown odds** within a factor Γ of the stated ones, given all rows and other memberships: Γe^ε in place
+/// of e^ε, and w = ½, or ¼ for one side. Γ is an assumption, as in Rosenbaum's sensitivity analysis, never an
+/// estimate.
+///
+/// # Proof
+/// As for [`Guesses::adaptive_p_value`](super::Guesses::adaptive_p_value), with
+/// (1 − q)(P\[hit\] − odds · P\[miss\]) ≤ (1 − q)πδ for each canary.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KnownOdds {
+    classes: Vec<OddsClass>,
+    correct: u64,
+}
+
+impl KnownOdds {
+    /// v of all guesses are correct.
+    ///
+    /// # Errors
+    /// [`OneRunError::Inclusion`], [`OneRunError::Guesses`] for more guesses than canaries of a class, or none
+    /// at all, [`OneRunError::Correct`].
+    pub fn new(classes: Vec<OddsClass>, correct: u64) -> Result<Self, OneRunError> {
+        let mut guesses = 0;
+        for class in &classes {
+            let OddsClass { inclusion, canaries, guesses_in, guesses_out } = *class;
+            if !(inclusion > 0.0 && inclusion < 1.0) {
+                return Err(OneRunError::Inclusion { inclusion });
+            }
+            let guessed = guesses_in.saturating_add(guesses_out);
+            if guessed > canaries {
+                return Err(OneRunError::Guesses { guesses: guessed, canaries });
+            }
+            guesses += guessed;
+        }
+        if guesses == 0 {
+            return Err(OneRunError::Guesses { guesses, canaries: 0 });
+        }
+        if correct > guesses {
+            return Err(OneRunError::Correct { correct, guesses });
+        }
+        Ok(Self { classes, correct })
+    }
+
+    /// The largest probability of v or more correct guesses under (ε, δ)-DP, if the odds are known up to a
+    /// factor; 1 for known odds.
+    ///
+    /// # Errors
+    /// [`OneRunError::Epsilon`], [`OneRunError::Delta`], [`OneRunError::OddsFactor`].
+    pub fn p_value(&self, epsilon: f64, delta: f64, factor: f64) -> Result<f64, OneRunError> {
+        check_epsilon(epsilon)?;
+        check_delta(delta)?;
+        check_factor(factor)?;
+        Ok((self.reached(epsilon + math::ln(factor)) + self.spent(epsilon, delta, factor)).min(1.0))
+    }
+
+    /// Lower bound on ε: the largest of 0, 0.005, 0.010, … that is rejected together with all smaller ones.
+    ///
+    /// # Errors
+    /// [`OneRunError::Delta`], [`OneRunError::Significance`], [`OneRunError::OddsFactor`].
+    pub fn epsilon_lower(
+        &self,
+        delta: f64,
+        significance: f64,
+        factor: f64,
+    ) -> Result<f64, OneRunError> {
+        check_delta(delta)?;
+        check_significance(significance)?;
+        check_factor(factor)?;
+        let shift = math::ln(factor);
+        let most_spent = self.spent(0.0, delta, factor);
+        let surely = |epsilon: f64| self.reached(epsilon + shift) + most_spent < significance;
+        let rejects = |epsilon: f64| {
+            self.reached(epsilon + shift) + self.spent(epsilon, delta, factor) < significance
+        };
+        Ok(largest_of_grid(surely, rejects))
+    }
+
+    /// The factor of the odds that explains the guesses without any leak: e^ε of the bound at δ = 0.
+    ///
+    /// # Errors
+    /// [`OneRunError::Significance`].
+    pub fn odds_that_explain(&self, significance: f64) -> Result<f64, OneRunError> {
+        check_significance(significance)?;
+        let bound = last_below(significance, |epsilon| self.reached(epsilon));
+        Ok(math::exp(rounded_down(bound)))
+    }
+
+    /// The tail of the sum of independent hits.
+    fn reached(&self, epsilon: f64) -> f64 {
+        let hits = self.classes.iter().flat_map(|class| {
+            let of = |prior: f64, count: u64| (hit(epsilon, prior), count);
+            [of(class.inclusion, class.guesses_in), of(1.0 - class.inclusion, class.guesses_out)]
+        });
+        poisson_binomial_tail(hits, self.correct)
+    }
+
+    /// δ Σ w over all canaries.
+    fn spent(&self, epsilon: f64, delta: f64, factor: f64) -> f64 {
+        let says = |guesses: fn(&OddsClass) -> u64| self.classes.iter().any(|it| guesses(it) > 0);
+        let [says_in, says_out] = [says(|it| it.guesses_in), says(|it| it.guesses_out)];
+        let weight = |class: &OddsClass| {
+            if factor > 1.0 {
+                return if says_in && says_out { 0.5 } else { 0.25 };
+            }
+            let of = |prior: f64| prior * (1.0 - hit(epsilon, prior));
+            let sides = [(says_in, class.inclusion), (says_out, 1.0 - class.inclusion)];
+            sides.iter().filter(|side| side.0).map(|side| of(side.1)).sum()
+        };
+        self.classes.iter().map(|class| class.canaries as f64 * weight(class)).sum::<f64>() * delta
+    }
+}
+
+/// e^ε π/(e^ε π + 1 − π).
+fn hit(epsilon: f64, prior: f64) -> f64 {
+    1.0 / (1.0 + math::exp(-epsilon) * (1.0 - prior) / prior)
+}
+
+fn check_factor(factor: f64) -> Result<(), OneRunError> {
+    if (1.0..f64::INFINITY).contains(&factor) {
+        Ok(())
+    } else {
+        Err(OneRunError::OddsFactor { factor })
+    }
+}
+
+/// P\[v or more\] of independent hits, given as probabilities and how often each occurs.
+///
+/// All terms are positive, so small tails keep their digits.
+pub(super) fn poisson_binomial_tail(hits: impl Iterator<Item = (f64, u64)>, correct: u64) -> f64 {
+    if correct == 0 {
+        return 1.0;
+    }
+    let correct = correct as usize;
+    // of fewer than v hits; those that reach v stay
+    let mut fewer = vec![0.0; correct];
+    fewer[0] = 1.0;
+    let mut reached = 0.0;
+    let mut most = 0;
+    for (probability, count) in hits {
+        for _ in 0..count {
+            most = (most + 1).min(correct - 1);
+            reached += fewer[correct - 1] * probability;
+            for hits in (1..=most).rev() {
+                fewer[hits] = fewer[hits] * (1.0 - probability) + fewer[hits - 1] * probability;
+            }
+            fewer[0] *= 1.0 - probability;
+        }
+    }
+    (reached * (1.0 + 1e-12)).min(1.0)
+}
