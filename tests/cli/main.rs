@@ -62,6 +62,7 @@ mod reproduce_one_shot_table_2;
 mod reproduce_pategan;
 mod schemas;
 mod scores;
+mod secrets;
 mod serve;
 mod shards;
 mod simulate;

@@ -19,6 +19,7 @@ mod pairs;
 mod planning;
 mod pure_dp;
 mod saturation;
+mod secrets;
 mod small_audits;
 mod split;
 mod stopping;

@@ -43,3 +43,5 @@ mod target_slots;
 mod training_check;
 #[cfg(test)]
 mod truncated_poisson;
+#[cfg(test)]
+mod without_coins;

@@ -13,6 +13,10 @@ use crate::failure::Failure;
 pub(crate) const PLAN: &str = "plan.json";
 pub(crate) const SEED: &str = "seed.secret";
 pub(crate) const COINS: &str = "coins.npy";
+/// The secrets of records.
+pub(crate) const SECRETS: &str = "secrets.npy";
+/// The secret of each record and its decoys.
+pub(crate) const DECOYS: &str = "candidates.npy";
 pub(crate) const COMMITMENT: &str = "commitment.txt";
 pub(crate) const NONCE: &str = "nonce.txt";
 /// Digest of the first audited scores.
@@ -27,8 +31,19 @@ pub(crate) const MANIFEST: &str = "manifest.toml";
 pub(crate) const DATA: &str = "data";
 
 /// Files in the folder of a plan.
-const FILES: [&str; 9] =
-    [PLAN, SEED, COINS, COMMITMENT, NONCE, SCORED, CANARIES, CANARY_ARRAY, MANIFEST];
+const FILES: [&str; 11] = [
+    PLAN,
+    SEED,
+    COINS,
+    SECRETS,
+    DECOYS,
+    COMMITMENT,
+    NONCE,
+    SCORED,
+    CANARIES,
+    CANARY_ARRAY,
+    MANIFEST,
+];
 /// Subfolders of the plan of a generator audit: the data, and the rows of each world.
 const FOLDERS: [&str; 3] = [DATA, "with", "without"];
 

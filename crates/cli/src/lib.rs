@@ -39,6 +39,8 @@ mod option_table;
 mod output;
 mod program;
 mod progress;
+#[cfg(feature = "native")]
+mod secret_plan;
 mod seed;
 mod shell;
 mod step_check;

@@ -73,6 +73,53 @@ impl CoinSeed {
         hash.chain_update(Sha256::digest(plan)).finalize().into()
     }
 
+    /// The secret of each record, uniform on 0 … S − 1: the first 8 bytes x of
+    /// SHA-256("dpscope secret v1" 00 seed record 0 attempt), little-endian, modulo S, for the first attempt
+    /// whose x is below the largest multiple of S; record, 0 and attempt as 8 bytes each, little-endian.
+    #[must_use]
+    pub fn secrets(&self, records: u64, values: u64) -> Vec<u64> {
+        (0..records).map(|record| self.drawn(record, 0, values)).collect()
+    }
+
+    /// R values of a record besides its secret, without replacement: those of attempts 0, 1, … of
+    /// [`CoinSeed::secrets`] with 1, 2, … in place of 0, but for values that are known already.
+    ///
+    /// R is below S/2, so that few are.
+    #[must_use]
+    pub fn decoys(&self, record: u64, values: u64, decoys: u64) -> Vec<u64> {
+        let mut known = std::collections::BTreeSet::from([self.drawn(record, 0, values)]);
+        let mut drawn = Vec::new();
+        let mut place = 0;
+        while (drawn.len() as u64) < decoys.min(values / 2) {
+            place += 1;
+            let value = self.drawn(record, place, values);
+            if known.insert(value) {
+                drawn.push(value);
+            }
+        }
+        drawn
+    }
+
+    /// What is published of secrets before training: SHA-256("dpscope secret commitment v1" 00 seed
+    /// SHA-256(plan)).
+    #[must_use]
+    pub fn secret_commitment(&self, plan: &[u8]) -> [u8; 32] {
+        let hash = Sha256::new_with_prefix("dpscope secret commitment v1\0").chain_update(self.0);
+        hash.chain_update(Sha256::digest(plan)).finalize().into()
+    }
+
+    fn drawn(&self, record: u64, place: u64, values: u64) -> u64 {
+        let hash = Sha256::new_with_prefix("dpscope secret v1\0").chain_update(self.0);
+        let hash = hash.chain_update(record.to_le_bytes()).chain_update(place.to_le_bytes());
+        let values = values.max(1);
+        let end = u64::MAX - u64::MAX % values; // a multiple of S
+        let attempt = |attempt: u64| {
+            let digest = hash.clone().chain_update(attempt.to_le_bytes()).finalize();
+            digest[..8].iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+        };
+        (0..).map(attempt).find(|&number| number < end).unwrap_or_default() % values
+    }
+
     fn hash(&self, purpose: &str) -> Sha256 {
         let hash = Sha256::new_with_prefix("dpscope one-run ").chain_update(purpose);
         hash.chain_update(" v1\0").chain_update(self.0)
@@ -96,6 +143,16 @@ pub fn write_coins(runs: &[Vec<bool>]) -> Vec<u8> {
 pub fn write_copies(copies: &[u8]) -> Vec<u8> {
     let mut bytes = npy::header_with("|u1", &[copies.len()]);
     bytes.extend(copies);
+    bytes
+}
+
+/// Values of secrets as an npy file of 64-bit integers: (records), or (records, values of each).
+#[must_use]
+pub fn write_secrets(rows: &[Vec<u64>]) -> Vec<u8> {
+    let columns = rows.first().map_or(0, Vec::len);
+    let shape = [rows.len(), columns];
+    let mut bytes = npy::header_with("<u8", if columns == 1 { &shape[..1] } else { &shape });
+    bytes.extend(rows.iter().flatten().flat_map(|value| value.to_le_bytes()));
     bytes
 }
 

@@ -59,7 +59,7 @@ pub use array::{Array, ArrayInfo, NonFinite};
 #[cfg(feature = "data-sets")]
 pub use cifar10::{Cifar10, read_cifar10};
 #[cfg(feature = "coins")]
-pub use coins::{CanariesDigest, CoinSeed, write_coins, write_copies};
+pub use coins::{CanariesDigest, CoinSeed, write_coins, write_copies, write_secrets};
 pub use csv::{CsvTable, MissingValues, read_csv, read_csv_as};
 pub use dataset::{Dataset, sniff};
 pub use error::{ArrayName, FormatError};

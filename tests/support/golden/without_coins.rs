@@ -276,7 +276,7 @@ fn ranks(
     let ranks = SecretRanks::new(canaries, values, lengths, correct);
     let ranks = ranks.map_err(|error| inputs.0.error(&error.to_string()))?;
     let (delta, significance) = inputs.level()?;
-    let bound = answer(ranks.epsilon_lower(delta, significance));
+    let bound = answer(ranks.epsilon_lower(Adjacency::Replace, delta, significance));
     let mut found = vec![compared(&expected.at("epsilon")?, within, bound)?];
     for (epsilon, row) in expected.at("smallest_p_joint_p_and_bound_at")?.entries()? {
         let epsilon = epsilon.parse().map_err(|_| row.error("its key is no number"))?;
@@ -410,7 +410,7 @@ fn plan_secrets(inputs: &Inputs<'_>) -> Result<Values, GoldenError> {
         [inputs.count("canaries")?, inputs.count("values")?, inputs.count("list_length")?];
     let attack = SecretAttack::new(inputs.number("mu")?);
     let attack = attack.map_err(|error| inputs.0.error(&error.to_string()))?;
-    let expected = attack.expected(canaries, values, length);
+    let expected = attack.expected(canaries, values, length, 0.0);
     let expected = expected.map_err(|error| inputs.0.error(&error.to_string()))?;
     let mut found = list_bounds(&expected, inputs)?;
     found.extend(named_values([

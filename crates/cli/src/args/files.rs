@@ -34,7 +34,8 @@ impl FileUse {
             | "like" | "control" | "canary_file" | "vote_counts" | "base_data" | "null_scores"
             | "pool_scores" | "strategy_file" | "columns" | "folder" | "folders" | "test_data"
             | "import" | "files" | "projections" | "members" | "non_members" | "synthetic"
-            | "member_strata" | "non_member_strata" => is_path(argument).then_some(FileUse::Read),
+            | "member_strata" | "non_member_strata" | "ranks" | "candidates" | "drawn"
+            | "guessed" | "priors" => is_path(argument).then_some(FileUse::Read),
             _ => None,
         }
     }

@@ -11,6 +11,7 @@
 //! | [`bound`] | threshold rules, and the bounds and estimates that they yield |
 //! | [`claim`] | verdicts on claims |
 //! | [`curve`] | observed trade-off curves with a simultaneous band |
+//! | [`drawn`] | audits of one training by something that was drawn at random: a hold-out, secrets, labels |
 //! | [`generator`] | tests of the inside of a generator of synthetic rows |
 //! | [`histogram`] | bins and counts of scores |
 //! | [`one_run`] | audits of one training run with many canaries |
@@ -20,6 +21,7 @@
 //! | [`bayesian`] | credible intervals of ε |
 //! | [`metrics`] | AUC, true positive rates, a Gaussian curve's ε, a bootstrap |
 
+mod adjacency_bounds;
 pub mod anytime;
 mod auc;
 pub mod bayesian;
@@ -27,6 +29,8 @@ pub mod bound;
 pub mod claim;
 mod counts;
 pub mod curve;
+pub mod drawn;
+mod drawn_finding;
 mod finding;
 pub mod generator;
 pub mod histogram;
@@ -40,11 +44,13 @@ pub mod planner;
 mod repeats;
 mod result;
 mod scores;
+mod sizes;
 mod slope;
 pub mod split;
 pub mod trade_off;
 mod two_worlds;
 
+pub use adjacency_bounds::AdjacencyBounds;
 pub use auc::Auc;
 pub use counts::Counts;
 pub use finding::Finding;

@@ -8,9 +8,11 @@ from dpscope._audits import (
     audit_counts,
     audit_federated,
     audit_generator,
+    audit_guesses,
     audit_one_run,
     audit_outputs,
     audit_scores,
+    audit_secrets,
     audit_split,
 )
 from dpscope._command import DpscopeWarning

@@ -153,6 +153,48 @@ def audit_split(call: Command) -> Audit:
     return Audit(call.document(), call)
 
 
+@command(
+    "audit secrets",
+    positional=["candidates"],
+    arrays=["candidates", "ranks"],
+)
+def audit_secrets(call: Command) -> Audit:
+    """Bound ε by secrets that the records of one training hold, each drawn uniformly from many values.
+
+    Scores of `candidates` have a row per record: the true value first, then decoys that were drawn without
+    replacement from the other values. In their place stand the `ranks` of the true values, with `values` or
+    `decoys`; or `records`, `values` and `correct` as numbers. `epsilon` is for replacing a secret; the bound
+    for adding or removing a record is in `report()["bounds"]`.
+
+    Examples
+    --------
+    >>> audit = audit_secrets(records=200, values=1_000_000, correct=7)
+    >>> round(audit.epsilon, 4), round(audit.report()["bounds"]["add_remove"], 4)
+    (9.7281, 8.7848)
+    """
+    return Audit(call.document(), call)
+
+
+@command(
+    "audit guesses",
+    positional=["drawn", "guessed"],
+    arrays=["drawn", "guessed", "priors"],
+)
+def audit_guesses(call: Command) -> Audit:
+    """Bound ε by guesses of memberships or labels that were drawn with known odds.
+
+    `drawn` says what was drawn, 1 or 0 for each record; `guessed` what the attack says, -1 where it abstains;
+    `priors` the known probability of a 1, or `probability` the same for all.
+
+    Examples
+    --------
+    >>> audit = audit_guesses(value="label", records=1000, probability=0.1, guesses_in=60, correct=41)
+    >>> round(audit.epsilon, 4)
+    2.48
+    """
+    return Audit(call.document(), call)
+
+
 @command("audit federated", positional=["cosines"], arrays=["cosines", "unseen"])
 def audit_federated(call: Command) -> Audit:
     """Bound ε by canary clients of one federated training.

@@ -8,6 +8,8 @@ mod claim;
 mod comparison;
 mod curves;
 mod devices;
+mod drawn;
+mod drawn_sizes;
 mod federated_plan;
 mod federated_training;
 mod generator;
@@ -34,7 +36,7 @@ mod reproduction;
 mod result;
 mod row_chart;
 mod sampler_evidence;
-mod split;
+mod secret_plan;
 mod theory;
 mod training;
 mod utility;
@@ -53,6 +55,8 @@ pub use comparison::{
 };
 pub use curves::{CurveKind, CurvePoint, CurveRecord, CurvesReport};
 pub use devices::{Bench, BenchRate, BenchRow, Device, DeviceFacts, Devices};
+pub use drawn::{DrawnFindingRecord, DrawnReport, DrawnReportError};
+pub use drawn_sizes::{DrawnSize, DrawnSizes, DrawnTarget, SecretCommitment};
 pub use federated_plan::{
     DirectionReport, FederatedCommitment, FederatedPlan, FederatedSize, FederatedSizes,
 };
@@ -95,7 +99,7 @@ pub use row_chart::{
     Axis, ChartRow, Ink, LegendEntry, Mark, RowChart, RowPanel, Shape, Spacing, Tick,
 };
 pub use sampler_evidence::{RecordedUsesRecord, SamplerEvidenceRecord};
-pub use split::{SplitFindingRecord, SplitReport, SplitReportError};
+pub use secret_plan::SecretPlan;
 pub use theory::{AuditedEpsilon, TheoryComparison};
 pub use training::{Idealised, TrainingFacts};
 pub use utility::{

@@ -4,12 +4,12 @@
 
 mod check;
 mod comparison;
+mod drawn;
 mod generator;
 mod imported;
 mod one_run;
 mod one_shot;
 mod pategan;
-mod split;
 #[cfg(test)]
 mod tests;
 mod two_worlds;
@@ -22,8 +22,8 @@ use crate::answer::{Answer, Answered};
 use crate::document::{Document, Hints};
 use crate::recompute::{Checker, OpenValues, Recomputation, RecomputeError};
 use crate::record::{
-    CheckReport, Comparison, ErrorReport, GeneratorReport, ImportedReport, OneRunReport,
-    OneShotReport, PateGanReport, Report, SplitReport,
+    CheckReport, Comparison, DrawnReport, ErrorReport, GeneratorReport, ImportedReport,
+    OneRunReport, OneShotReport, PateGanReport, Report,
 };
 use crate::summary::Summary;
 use crate::text::document_text;
@@ -106,7 +106,7 @@ kinds!(
     Report,
     OneRunReport,
     OneShotReport,
-    SplitReport,
+    DrawnReport,
     PateGanReport,
     GeneratorReport,
     CheckReport,

@@ -1,6 +1,7 @@
 //! Documents as text, for a person at a terminal.
 
 mod canary_optimization;
+mod drawn_sizes;
 mod federated_sizes;
 mod matrix;
 mod one_run_sizes;
@@ -12,6 +13,7 @@ mod written;
 
 pub use crate::document::{Align, Hints};
 pub use canary_optimization::canary_optimization_text;
+pub use drawn_sizes::drawn_sizes_text;
 pub use federated_sizes::federated_sizes_text;
 pub use matrix::matrix_text;
 pub use one_run_sizes::one_run_sizes_text;

@@ -8,6 +8,7 @@ mod claim;
 mod conclusion;
 mod contradiction;
 mod described;
+mod drawn;
 mod drawn_batches;
 mod explained;
 mod finding;
@@ -27,7 +28,6 @@ mod privacy_statement;
 mod sampler;
 mod sampler_evidence;
 mod server_finding;
-mod split;
 mod step_finding;
 mod subject;
 mod training_finding;
@@ -42,6 +42,11 @@ pub use claim::{claim_sentence, limit_sentence, outcome_name, proven_sentence, v
 pub use conclusion::{Conclusion, OwnClaim};
 pub use described::{
     calibrations, check_verdict_in_words, claim_note, described_sentence, known_epsilon_sentence,
+};
+pub use drawn::{
+    drawn_adjacencies, drawn_adjacency_sentence, drawn_assumption, drawn_ceiling_in_words,
+    drawn_claim_sentence, drawn_finding_sentence, drawn_guesses_in_words, drawn_headline,
+    drawn_subject, drawn_title,
 };
 pub use drawn_batches::{drawn_sampler_sentence, loader_finding_sentence, loader_test_in_words};
 pub use explained::{
@@ -80,10 +85,6 @@ pub use sampler::{
     SAMPLER_MENU, SamplerWords, batches, loader_batches, names_of_samplers, sampler_words,
 };
 pub use sampler_evidence::{recorded_uses_sentence, sampler_evidence_sentence};
-pub use split::{
-    UNIFORM_SPLIT, split_adjacency_sentence, split_claim_sentence, split_finding_sentence,
-    split_guesses_in_words, split_headline,
-};
 pub use step_finding::{step_finding_sentence, step_headline};
 pub use subject::{ONE_MODEL, Subject};
 pub use training_finding::training_finding_sentence;

@@ -1,9 +1,15 @@
 //! `dpscope plan`: one folder per subject.
 
 mod bgm;
+#[cfg(feature = "native")]
+mod drawn;
 mod federated;
 mod generator;
 mod one_run;
+#[cfg(feature = "native")]
+mod secrets;
+#[cfg(feature = "native")]
+mod split;
 
 use bgm::BgmPlanArgs;
 use clap::Args;
@@ -35,6 +41,10 @@ subcommands! {
         OneRun(Box<OneRunPlanArgs>) => one_run,
         /// Size an audit with canary clients, or commit to their number and directions.
         Federated(FederatedPlanArgs) => federated,
+        /// Size an audit by a random hold-out.
+        Split(Box<split::SplitPlanArgs>) => split if "native",
+        /// Size an audit by random secrets, or draw and commit them.
+        Secrets(Box<secrets::SecretsPlanArgs>) => secrets if "native",
         /// Size an audit of a generator of synthetic rows, and write its folder.
         Generator(Box<GeneratorPlanArgs>) => generator,
     }

@@ -2,12 +2,14 @@
 
 use super::root::last_below;
 use super::tails::rounded_down;
-use super::walk::largest_of_grid;
+use super::walk::{grouped, largest_of_grid};
 use super::{OneRunError, check_delta, check_epsilon, check_significance};
 use crate::math;
 
 /// Canaries with the same known probability of inclusion, and the guesses of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OddsClass {
     /// Known probability that such a canary is included.
     pub inclusion: f64,
@@ -42,6 +44,7 @@ pub struct OddsClass {
 pub struct KnownOdds {
     classes: Vec<OddsClass>,
     correct: u64,
+    may_say_both: bool,
 }
 
 impl KnownOdds {
@@ -69,7 +72,14 @@ impl KnownOdds {
         if correct > guesses {
             return Err(OneRunError::Correct { correct, guesses });
         }
-        Ok(Self { classes, correct })
+        Ok(Self { classes, correct, may_say_both: false })
+    }
+
+    /// Guesses that could have said either value, whatever they said. Without this, guesses that all say the
+    /// same were bound to do so beforehand.
+    #[must_use]
+    pub fn with_both_sides(self) -> Self {
+        Self { may_say_both: true, ..self }
     }
 
     /// The largest probability of v or more correct guesses under (ε, δ)-DP, if the odds are known up to a
@@ -94,16 +104,32 @@ impl KnownOdds {
         significance: f64,
         factor: f64,
     ) -> Result<f64, OneRunError> {
+        self.epsilon_lower_of_steps(1, delta, significance, factor)
+    }
+
+    /// The bound if turning a value takes this many steps between neighbours, 1 or 2: by group privacy, two
+    /// are one at (2ε, (1 + e^ε)δ).
+    pub(in crate::audit) fn epsilon_lower_of_steps(
+        &self,
+        steps: u32,
+        delta: f64,
+        significance: f64,
+        factor: f64,
+    ) -> Result<f64, OneRunError> {
         check_delta(delta)?;
         check_significance(significance)?;
         check_factor(factor)?;
         let shift = math::ln(factor);
-        let most_spent = self.spent(0.0, delta, factor);
-        let surely = |epsilon: f64| self.reached(epsilon + shift) + most_spent < significance;
-        let rejects = |epsilon: f64| {
-            self.reached(epsilon + shift) + self.spent(epsilon, delta, factor) < significance
+        // the share of δ is largest at ε = 0
+        let p = |epsilon: f64, is_sure: bool| {
+            let (of_group, delta) = grouped(steps, epsilon, delta);
+            let of_delta = if is_sure { 0.0 } else { of_group };
+            self.reached(of_group + shift) + self.spent(of_delta, delta, factor)
         };
-        Ok(largest_of_grid(surely, rejects))
+        Ok(largest_of_grid(
+            |epsilon| p(epsilon, true) < significance,
+            |epsilon| p(epsilon, false) < significance,
+        ))
     }
 
     /// The factor of the odds that explains the guesses without any leak: e^ε of the bound at δ = 0.
@@ -127,7 +153,9 @@ impl KnownOdds {
 
     /// δ Σ w over all canaries.
     fn spent(&self, epsilon: f64, delta: f64, factor: f64) -> f64 {
-        let says = |guesses: fn(&OddsClass) -> u64| self.classes.iter().any(|it| guesses(it) > 0);
+        let says = |guesses: fn(&OddsClass) -> u64| {
+            self.may_say_both || self.classes.iter().any(|it| guesses(it) > 0)
+        };
         let [says_in, says_out] = [says(|it| it.guesses_in), says(|it| it.guesses_out)];
         let weight = |class: &OddsClass| {
             if factor > 1.0 {

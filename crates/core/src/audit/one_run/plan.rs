@@ -2,6 +2,7 @@
 
 use super::independent::{accuracy, cut_of};
 use super::{CanaryGame, Guesses, OneRunError};
+use crate::audit::sizes::smallest_size;
 use crate::math;
 use crate::special::quadrature::gauss_legendre_32;
 use crate::special::{BetaDistribution, Tail, UnitPoint, normal};
@@ -128,27 +129,7 @@ impl IdealAttack {
             let attack = Self::new(CanaryGame::coins(canaries)?, mu)?;
             Ok(attack.bound(guesses, delta, significance)?.1 >= epsilon)
         };
-        let fewest = guesses.unwrap_or(0);
-        let mut high = fewest.max(8);
-        loop {
-            if high > 1_000_000_000 {
-                return Ok(None);
-            }
-            if reaches(high)? {
-                break;
-            }
-            high *= 2;
-        }
-        let mut low = (high / 2).max(fewest);
-        while high - low > (low / 100).max(1) {
-            let middle = low + (high - low) / 2;
-            if reaches(middle)? {
-                high = middle;
-            } else {
-                low = middle;
-            }
-        }
-        Ok(Some(high))
+        smallest_size(guesses.unwrap_or(0), 8, reaches)
     }
 }
 

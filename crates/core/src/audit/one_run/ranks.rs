@@ -1,8 +1,9 @@
 //! Ranks of secrets, and lists of several lengths.
 
 use super::odds::poisson_binomial_tail;
-use super::walk::{first_as_unlikely, largest_of_grid, ln_reached};
+use super::walk::{first_as_unlikely, grouped, largest_of_grid, ln_reached};
 use super::{ListGuesses, OneRunError, check_delta, check_epsilon, check_significance};
+use crate::adjacency::Adjacency;
 use crate::math;
 use crate::special::{UnitPoint, ln_binomial_pmf};
 
@@ -164,18 +165,33 @@ impl SecretRanks {
         Ok((self.joint_p_value(epsilon)? + self.spent(epsilon, delta)).min(1.0))
     }
 
-    /// Lower bound on ε: the largest of 0, 0.005, 0.010, … that is rejected together with all smaller ones.
+    /// How many of the ranks are at most each length.
+    #[must_use]
+    pub fn correct(&self) -> &[u64] {
+        &self.correct
+    }
+
+    /// Lower bound on ε: the largest of 0, 0.005, 0.010, … that is rejected together with all smaller ones;
+    /// for adding or removing a record by group privacy, the limit for replace at (2ε, (1 + e^ε)δ).
     ///
     /// # Errors
     /// [`OneRunError::Delta`], [`OneRunError::Significance`].
-    pub fn epsilon_lower(&self, delta: f64, significance: f64) -> Result<f64, OneRunError> {
+    pub fn epsilon_lower(
+        &self,
+        adjacency: Adjacency,
+        delta: f64,
+        significance: f64,
+    ) -> Result<f64, OneRunError> {
         check_delta(delta)?;
         check_significance(significance)?;
+        let steps = if adjacency == Adjacency::Replace { 1 } else { 2 };
         let by_union = |epsilon: f64| {
+            let (epsilon, delta) = grouped(steps, epsilon, delta);
             let level = self.lengths.len() as f64 * math::exp(self.ln_smallest(epsilon));
             level + self.spent(0.0, delta) < significance
         };
         let rejects = |epsilon: f64| {
+            let (epsilon, delta) = grouped(steps, epsilon, delta);
             let ln_smallest = self.ln_smallest(epsilon);
             let left = significance - self.spent(epsilon, delta);
             math::exp(ln_smallest) < left && self.crossing(epsilon, ln_smallest) < left

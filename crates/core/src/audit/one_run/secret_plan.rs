@@ -83,7 +83,8 @@ impl SecretAttack {
         Ok((0..panels).map(panel).sum())
     }
 
-    /// The expected correct lists of m secrets, all of them guessed.
+    /// The expected correct lists of m secrets, all of them guessed, less so many standard deviations of their
+    /// number.
     ///
     /// # Errors
     /// As [`ListGuesses::new`].
@@ -92,9 +93,12 @@ impl SecretAttack {
         canaries: u64,
         values: u64,
         list_length: u64,
+        deviations: f64,
     ) -> Result<ListGuesses, OneRunError> {
-        let expected = canaries as f64 * self.accuracy(values, list_length)?;
-        let correct = ((expected + 0.5).floor() as u64).min(canaries);
+        let accuracy = self.accuracy(values, list_length)?;
+        let expected = canaries as f64 * accuracy;
+        let fewer = expected - deviations * (expected * (1.0 - accuracy)).max(0.0).sqrt();
+        let correct = ((fewer + 0.5).floor() as u64).min(canaries);
         ListGuesses::new(canaries, values, list_length)?.with_counts(canaries, correct)
     }
 }

@@ -1,7 +1,8 @@
 //! A split, its guesses and the bounds that follow.
 
-use super::{BothSides, NamedRows, NamedStrata, SplitBounds, SplitError, SplitSets, Stratum};
+use super::{BothSides, NamedRows, NamedStrata, SplitError, SplitSets, Stratum};
 use crate::adjacency::Adjacency;
+use crate::audit::AdjacencyBounds;
 
 /// Fewer rows of a side say nothing that a verdict could rest on.
 const FEWEST: u64 = 5;
@@ -72,7 +73,7 @@ impl SplitGuesses {
     ///
     /// # Errors
     /// [`SplitError`]: counts, δ or a significance outside their domains.
-    pub fn bounds(&self, delta: f64, significance: f64) -> Result<SplitBounds, SplitError> {
+    pub fn bounds(&self, delta: f64, significance: f64) -> Result<AdjacencyBounds, SplitError> {
         self.check()?;
         match self {
             SplitGuesses::Cut { strata } => match strata[..] {
@@ -81,27 +82,15 @@ impl SplitGuesses {
             },
             SplitGuesses::Sets { .. } => {
                 let lists = self.lists()?;
-                SplitBounds::by(|adjacency| {
+                AdjacencyBounds::by(|adjacency| {
                     Ok(lists.epsilon_lower(adjacency, delta, significance)?)
                 })
             }
         }
     }
 
-    /// The bounds if as many guesses as possible were correct: no result can exceed them.
-    ///
-    /// # Errors
-    /// As [`Self::bounds`], and [`SplitError::NoPower`] if they are 0.
-    pub fn ceilings(&self, delta: f64, significance: f64) -> Result<SplitBounds, SplitError> {
-        let ceilings = self.all_correct().bounds(delta, significance)?;
-        match ceilings == SplitBounds::NONE {
-            true => Err(SplitError::NoPower { guesses: self.guesses(), delta }),
-            false => Ok(ceilings),
-        }
-    }
-
     /// As many correct guesses as possible.
-    fn all_correct(&self) -> Self {
+    pub(in crate::audit) fn all_correct(&self) -> Self {
         let mut best = self.clone();
         match &mut best {
             SplitGuesses::Cut { strata } => strata.iter_mut().for_each(|counts| {
@@ -122,6 +111,20 @@ impl SplitGuesses {
             }
             SplitGuesses::Sets { guesses, .. } => *guesses,
         }
+    }
+
+    /// Guesses, correct ones, and how many guesses of this kind there could be.
+    pub(in crate::audit) fn totals(&self) -> [u64; 3] {
+        let (correct, possible) = match self {
+            SplitGuesses::Cut { strata } => (
+                strata.iter().map(|counts| counts.correct_in + counts.correct_out).sum(),
+                self.members() + self.non_members(),
+            ),
+            SplitGuesses::Sets { correct, members, non_members, .. } => {
+                (*correct, *members.min(non_members))
+            }
+        };
+        [self.guesses(), correct, possible]
     }
 
     /// The p-value without any leak: of the better side, twice if both are named.
@@ -193,10 +196,14 @@ impl SplitGuesses {
     }
 
     /// Each side at half the significance, the larger of each bound.
-    fn bounds_of_strata(&self, delta: f64, significance: f64) -> Result<SplitBounds, SplitError> {
+    fn bounds_of_strata(
+        &self,
+        delta: f64,
+        significance: f64,
+    ) -> Result<AdjacencyBounds, SplitError> {
         let sides = self.sides()?;
         let level = significance / sides.len().max(1) as f64;
-        sides.iter().try_fold(SplitBounds::NONE, |largest, side| {
+        sides.iter().try_fold(AdjacencyBounds::NONE, |largest, side| {
             Ok(largest.larger(side.bounds(delta, level)?))
         })
     }

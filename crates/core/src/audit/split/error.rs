@@ -1,7 +1,6 @@
 //! Errors of audits of a split.
 
 use crate::audit::one_run::OneRunError;
-use crate::format::given;
 
 /// An argument outside its domain.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -54,18 +53,6 @@ pub enum SplitError {
         least: u64,
         /// Named rows that can be of it.
         most: u64,
-    },
-    /// Even the best result could show nothing.
-    #[error(
-        "even if all guesses were correct, no ε could be shown at δ = {} with {guesses} guesses: name more rows, \
-         or pass a smaller δ",
-        given(*.delta)
-    )]
-    NoPower {
-        /// All guesses.
-        guesses: u64,
-        /// The δ of the statement.
-        delta: f64,
     },
     /// No stratum, or counts of all strata that do not add up.
     #[error("{0}")]

@@ -17,7 +17,6 @@
 mod audit;
 mod cut;
 mod error;
-mod finding;
 mod plan;
 mod scored;
 mod sets;
@@ -27,11 +26,10 @@ mod strata;
 pub use audit::{SplitCounts, SplitGuesses};
 pub use cut::{AddRemoveLimits, NamedRows};
 pub use error::SplitError;
-pub use finding::SplitFinding;
 pub use plan::{SplitAttack, default_guesses};
 pub use scored::SplitScores;
 pub use sets::SplitSets;
-pub use sides::{BothSides, SplitBounds};
+pub use sides::BothSides;
 pub use strata::{NamedStrata, Stratum};
 
 #[cfg(doc)]

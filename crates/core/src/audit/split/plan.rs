@@ -1,6 +1,7 @@
 //! What an ideal attack on a split finds: for planning.
 
-use super::{BothSides, NamedRows, SplitBounds, SplitError, SplitSets};
+use super::{BothSides, NamedRows, SplitError, SplitSets};
+use crate::audit::AdjacencyBounds;
 use crate::audit::one_run::{ListGuesses, OneRunError};
 use crate::special::normal::{normal_cdf, normal_pdf};
 use crate::special::quadrature::gauss_legendre_32;
@@ -74,7 +75,7 @@ impl SplitAttack {
         [guesses_in, guesses_out]: [u64; 2],
         delta: f64,
         significance: f64,
-    ) -> Result<SplitBounds, SplitError> {
+    ) -> Result<AdjacencyBounds, SplitError> {
         let rows = included.saturating_add(not_included);
         let sides = BothSides {
             members: Some(self.named(rows, included, guesses_in)?),

@@ -1,6 +1,7 @@
 //! From scores of the rows to guesses.
 
-use super::{SplitCounts, SplitError, SplitFinding, SplitSets};
+use super::{SplitCounts, SplitError, SplitSets};
+use crate::audit::drawn_finding::DrawnFinding;
 use crate::audit::one_run::{NOTABLE_TIES, OneRunFinding, reversed_finding, share_of_ties};
 use crate::random::{Purpose, Words};
 
@@ -96,15 +97,15 @@ impl<'a> SplitScores<'a> {
     /// Whether many scores are equal, and whether members have smaller ones: chance explains that in one of
     /// 2,000 splits.
     #[must_use]
-    pub fn findings(&self) -> Vec<SplitFinding> {
+    pub fn findings(&self) -> Vec<DrawnFinding> {
         let scores = [self.members, self.non_members].concat();
         let is_member: Vec<bool> =
             (0..scores.len()).map(|place| place < self.members.len()).collect();
         let share = share_of_ties(&scores);
-        let tied = (share > NOTABLE_TIES).then_some(SplitFinding::TiedScores { share });
+        let tied = (share > NOTABLE_TIES).then_some(DrawnFinding::TiedScores { share });
         let reversed = match reversed_finding(&scores, &is_member) {
             Some(OneRunFinding::ScoresReversed { auc }) => {
-                Some(SplitFinding::ScoresReversed { auc })
+                Some(DrawnFinding::ScoresReversed { auc })
             }
             _ => None,
         };
@@ -135,7 +136,7 @@ mod tests {
         let counts = scores.named([5, 5]);
         assert_eq!((counts.correct_in, counts.correct_out), (0, 0));
         assert_eq!(scores.sets(5, 1).unwrap(), (5, 0));
-        assert_eq!(scores.findings(), [SplitFinding::TiedScores { share: 1.0 }]);
+        assert_eq!(scores.findings(), [DrawnFinding::TiedScores { share: 1.0 }]);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! A split that was drawn within strata.
 
 use super::cut::CutTails;
-use super::{NamedRows, SplitBounds, SplitError};
+use super::{NamedRows, SplitError};
+use crate::audit::AdjacencyBounds;
 use crate::audit::one_run::{check_delta, check_epsilon, check_significance, largest_of_grid};
 use crate::audit::one_shot::convolved;
 use crate::math;
@@ -72,7 +73,7 @@ impl NamedStrata {
     ///
     /// # Errors
     /// [`SplitError::Bound`] for δ or a significance outside their domains.
-    pub fn bounds(&self, delta: f64, significance: f64) -> Result<SplitBounds, SplitError> {
+    pub fn bounds(&self, delta: f64, significance: f64) -> Result<AdjacencyBounds, SplitError> {
         check_delta(delta)?;
         check_significance(significance)?;
         // nothing is known to be rejected with all smaller values without a look at them
@@ -81,7 +82,7 @@ impl NamedStrata {
             let spent = (1.0 + math::exp(epsilon)) * delta;
             spent < 1.0 && self.at(2.0 * epsilon, spent) < significance
         };
-        Ok(SplitBounds {
+        Ok(AdjacencyBounds {
             replace: end(&|epsilon| self.at(epsilon, delta) < significance),
             add_remove: end(&group),
         })

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::args::{ClaimArgs, PageArgs, ShowArgs, StatementArgs, count, positive, seed};
+use crate::args::{count, positive, seed};
+use crate::commands::audit::drawn::DrawnTestArgs;
 use crate::commands::audit::one_run::DirectionArg;
 
 /// Options of scores, which counts replace.
@@ -76,16 +77,7 @@ pub(crate) struct SplitArgs {
     #[arg(long, value_parser = seed, default_value_t = 1)]
     pub(crate) seed: u64,
     #[command(flatten)]
-    pub(crate) statement: StatementArgs,
-    #[command(flatten)]
-    pub(crate) claim: ClaimArgs,
-    #[command(flatten)]
-    pub(crate) page: PageArgs,
-    /// Print only the result and the verdict.
-    #[arg(long, conflicts_with_all = ["json", "format"])]
-    pub(crate) brief: bool,
-    #[command(flatten)]
-    pub(crate) show: ShowArgs,
+    pub(crate) test: DrawnTestArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

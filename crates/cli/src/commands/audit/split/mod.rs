@@ -3,36 +3,31 @@
 mod args;
 mod nearest;
 
-pub(crate) use args::SplitArgs;
+pub(crate) use args::{SplitArgs, SplitRuleArg};
 
 use std::path::Path;
 
+use dpscope_core::audit::drawn::{DrawnFinding, DrawnGuesses};
 use dpscope_core::audit::split::{
-    SplitCounts, SplitError, SplitFinding, SplitGuesses, SplitScores, SplitSets, default_guesses,
+    SplitCounts, SplitError, SplitGuesses, SplitScores, SplitSets, default_guesses,
 };
 use dpscope_report::number::grouped;
-use dpscope_report::record::{SplitReport, SplitReportError};
 
+use crate::commands::audit::drawn::DrawnEvidence;
 use crate::commands::audit::one_run::DirectionArg;
 use crate::commands::audit::recorded::{array_of, flat};
 use crate::failure::{CommandResult, Failure};
-use crate::output::{Delivery, claim_test};
-use args::SplitRuleArg;
 
 /// Most strata: each has tails of its own.
 const MOST_STRATA: usize = 1_000;
 
 pub(crate) fn run(args: &SplitArgs) -> CommandResult {
     let started = web_time::Instant::now();
-    args.page.check()?;
-    let test = claim_test(&args.claim, args.statement.delta)?;
     check_rule(args)?;
     let (guesses, findings) = match (&args.members, &args.non_members) {
         (Some(members), Some(non_members)) => scored(args, members, non_members)?,
         _ => (counted(args)?, Vec::new()),
     };
-    let level = (args.statement.delta, args.statement.significance());
-    let report = SplitReport::new(guesses, level, findings, &test)?;
     let path = |path: &Option<std::path::PathBuf>| path.as_ref().map(|it| it.display().to_string());
     let input = args.members.is_some().then(|| {
         serde_json::json!({
@@ -42,11 +37,7 @@ pub(crate) fn run(args: &SplitArgs) -> CommandResult {
             "seed": args.seed.to_string(),
         })
     });
-    let elapsed_ms = started.elapsed().as_secs_f64() * 1e3;
-    let report = SplitReport { input, elapsed_ms, ..report };
-    let delivery = Delivery::of_audit(&args.page, args.show.json, args.brief, &args.claim);
-    delivery.deliver(&report, || Err("a split has no drawing yet".to_owned()))?;
-    Ok(args.claim.exit(report.verdict, !report.findings.is_empty()))
+    args.test.deliver(DrawnGuesses::Split(guesses), DrawnEvidence::new(findings, input, started))
 }
 
 fn check_rule(args: &SplitArgs) -> Result<(), Failure> {
@@ -95,7 +86,7 @@ fn scored(
     args: &SplitArgs,
     members: &Path,
     non_members: &Path,
-) -> Result<(SplitGuesses, Vec<SplitFinding>), Failure> {
+) -> Result<(SplitGuesses, Vec<DrawnFinding>), Failure> {
     let [mut of_members, mut of_others] = match &args.synthetic {
         Some(synthetic) => nearest::scores([members, non_members], synthetic)?,
         None => [per_row(members, "members")?, per_row(non_members, "non_members")?],
@@ -185,15 +176,6 @@ fn per_row(path: &Path, name: &str) -> Result<Vec<f64>, Failure> {
         ))
         .about(path)),
         None => Ok(numbers),
-    }
-}
-
-impl From<SplitReportError> for Failure {
-    fn from(error: SplitReportError) -> Self {
-        match error {
-            SplitReportError::Split(error) => error.into(),
-            SplitReportError::Claim(error) => error.into(),
-        }
     }
 }
 

@@ -1,23 +1,27 @@
-//! The report of a random hold-out.
+//! The report of an audit by something that was drawn.
 
 use dpscope_core::accounting::Kind;
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::Verdict;
-use dpscope_core::audit::split::{SplitFinding, SplitGuesses};
+use dpscope_core::audit::drawn::{DrawnFinding, DrawnGuesses};
 
 use super::Reported;
 use crate::document::{Document, Hints, Section};
-use crate::number::{counted, grouped, plain, up};
+use crate::number::{plain, up};
 use crate::recompute::{Checker, OpenValues, RecomputeError, open};
-use crate::record::SplitReport;
+use crate::record::DrawnReport;
 use crate::summary::{ListedFinding, ListedValue, Summary, canary_tests, code, severity};
-use crate::words::{NO_LEAKAGE, UNIFORM_SPLIT, coverage_sentence, split_guesses_in_words};
+use crate::words::{
+    NO_LEAKAGE, coverage_sentence, drawn_adjacencies, drawn_assumption, drawn_ceiling_in_words,
+    drawn_guesses_in_words, drawn_subject, drawn_title,
+};
 
-impl Reported for SplitReport {
+impl Reported for DrawnReport {
     const OPEN: OpenValues = OpenValues {
         reasons: &[
             ("/guesses", open::INPUT),
+            ("/commitment", open::INPUT),
             ("/delta", open::INPUT),
             ("/significance", open::INPUT),
             ("", open::CANARY_SCORES),
@@ -35,17 +39,17 @@ impl Reported for SplitReport {
             )
             .of_audit(adjacency, self.ceilings.of(adjacency))
         };
-        let finding = |record: &crate::record::SplitFindingRecord| ListedFinding {
+        let finding = |record: &crate::record::DrawnFindingRecord| ListedFinding {
             code: code(&record.finding),
-            severity: severity(matches!(record.finding, SplitFinding::ScoresReversed { .. })),
+            severity: severity(matches!(record.finding, DrawnFinding::ScoresReversed { .. })),
             sentence: record.sentence.clone(),
         };
         Summary {
-            title: "Privacy audit of a random hold-out".to_owned(),
+            title: drawn_title(&self.guesses).to_owned(),
             headline: self.headline.clone(),
             tests: canary_tests(self.claim.as_ref(), self.fail_above.as_ref()).collect(),
             findings: self.findings.iter().map(finding).collect(),
-            values: [Adjacency::AddRemove, Adjacency::Replace].map(audited).to_vec(),
+            values: adjacencies(self).map(audited).collect(),
         }
     }
 
@@ -63,7 +67,7 @@ impl Reported for SplitReport {
 }
 
 /// The result, the verdicts and the findings.
-fn brief(report: &SplitReport) -> Document {
+fn brief(report: &DrawnReport) -> Document {
     let mut document = Document::new(&report.headline);
     document.tests(&report.summary().tests);
     document.open(Section::Findings);
@@ -71,54 +75,56 @@ fn brief(report: &SplitReport) -> Document {
     document
 }
 
-fn document(report: &SplitReport) -> Document {
+fn document(report: &DrawnReport) -> Document {
     let mut document = brief(report);
     document.gap();
     document.open(Section::Meaning);
     document.row("meaning", &meaning(report));
     document.detail("value", &coverage_sentence(OutcomeKind::Bound, report.significance));
     document.open(Section::Subject);
-    let (members, non_members) = (report.guesses.members(), report.guesses.non_members());
-    let rows = format!(
-        "{} that were trained on, {} held out",
-        counted(members, "row"),
-        grouped(non_members)
-    );
-    document.row("split", &rows);
-    document.row("assumes", &format!("that {UNIFORM_SPLIT}"));
-    document.open(Section::Evidence);
-    for (place, line) in split_guesses_in_words(&report.guesses).iter().enumerate() {
-        document.row(if place == 0 { "guesses" } else { "" }, line);
+    let (label, text) = drawn_subject(&report.guesses);
+    document.row(label, &text);
+    document.row("assumes", &format!("that {}", drawn_assumption(&report.guesses)));
+    if let Some(commitment) = &report.commitment {
+        document.row(
+            "plan",
+            &format!(
+                "committed as {commitment}; that says nothing unless it was published before the training"
+            ),
+        );
     }
-    if matches!(&report.guesses, SplitGuesses::Cut { strata } if two_sided(strata)) {
-        document.row("", "each side is tested at half the significance; the larger bound holds");
+    document.open(Section::Evidence);
+    for (place, line) in drawn_guesses_in_words(&report.guesses).iter().enumerate() {
+        document.row(if place == 0 { "guesses" } else { "" }, line);
     }
     let p_value = up(report.p_value_without_leak);
     document.row("by chance", &format!("p = {p_value} if training did not leak at all"));
+    if let Some(factor) = report.odds_factor_without_leak.filter(|factor| *factor > 1.0) {
+        let factor = plain(factor, Kind::Lower, 3);
+        let text =
+            format!("without any leak, the odds would have to be wrong by a factor of {factor}");
+        document.row("", &text);
+    }
     document.open(Section::Power);
-    let [add_remove, replace] =
-        [report.ceilings.add_remove, report.ceilings.replace].map(|it| plain(it, Kind::Lower, 4));
-    let text = format!(
-        "ε {add_remove} (add or remove) and {replace} (replace) are the most that these guesses can show"
-    );
-    document.row("ceiling", &text);
+    document.row("ceiling", &drawn_ceiling_in_words(&report.guesses, &report.ceilings));
     document.open(Section::Reproduction);
     document.row("run", &format!("{:.2} s", report.elapsed_ms / 1e3));
     document
 }
 
-fn two_sided(strata: &[dpscope_core::audit::split::SplitCounts]) -> bool {
-    strata.iter().any(|it| it.guesses_in > 0) && strata.iter().any(|it| it.guesses_out > 0)
+/// Those for which something could be shown, that of the headline first.
+fn adjacencies(report: &DrawnReport) -> impl Iterator<Item = Adjacency> + '_ {
+    drawn_adjacencies(&report.guesses).iter().copied()
 }
 
-fn meaning(report: &SplitReport) -> String {
+fn meaning(report: &DrawnReport) -> String {
     if let Some(claim) = &report.claim {
         let refuted = claim.verdict.outcome == Verdict::Refuted;
         let note =
             if refuted { "" } else { " A claim is compared with the bound for its own adjacency." };
         return format!("{} Adjacency: {}.{note}", claim.says, claim.note);
     }
-    match report.bounds.replace > 0.0 {
+    match report.bounds.replace.max(report.bounds.add_remove) > 0.0 {
         true => "Any claim below the bound for its adjacency is refuted.".to_owned(),
         false => NO_LEAKAGE.to_owned(),
     }
@@ -126,10 +132,10 @@ fn meaning(report: &SplitReport) -> String {
 
 /// Everything: the report has the counts.
 fn recompute(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
-    let stated: SplitReport = report.parsed("", "a report of a split")?;
-    let _: SplitGuesses = report.parsed("/guesses", "guesses")?;
+    let stated: DrawnReport = report.parsed("", "a report of guesses")?;
+    let _: DrawnGuesses = report.parsed("/guesses", "guesses")?;
     let level = (report.number("/delta")?, report.number("/significance")?);
-    let found = SplitReport::new(
+    let found = DrawnReport::new(
         stated.guesses.clone(),
         level,
         stated.findings_of_scores(),
@@ -143,6 +149,9 @@ fn recompute(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     report.expect_all("/bounds", found.bounds);
     report.expect_all("/ceilings", found.ceilings);
     report.expect("/p_value_without_leak", found.p_value_without_leak);
+    if let Some(factor) = found.odds_factor_without_leak {
+        report.expect("/odds_factor_without_leak", factor);
+    }
     report.expect_all("/findings", found.findings);
     report.expect_all("/verdict", found.verdict);
     if let Some(claim) = found.claim {

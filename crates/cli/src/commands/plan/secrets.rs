@@ -1,0 +1,75 @@
+//! `dpscope plan secrets`: what secrets are expected to show, and committed ones.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dpscope_core::audit::drawn::DrawnDesign;
+use dpscope_core::audit::one_run::{CanaryGame, Guesses};
+use dpscope_report::record::{DrawnSizes, SecretCommitment, SecretPlan};
+
+use super::drawn::{ExpectedArgs, print, sizes};
+use crate::args::positive;
+use crate::commands::audit::one_run::DirectionArg;
+use crate::failure::{CommandResult, Failure};
+use crate::secret_plan;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  dpscope plan secrets --records 200 --values 1e6\n  \
+        dpscope plan secrets --records 200 --values 1e12 --decoys 999 --out plan")]
+pub(crate) struct SecretsPlanArgs {
+    /// Number of records with a secret.
+    #[arg(long, value_name = "M", value_parser = positive)]
+    pub(crate) records: u64,
+    /// Number of values from which each secret is drawn.
+    #[arg(long, value_name = "S", value_parser = positive)]
+    pub(crate) values: u64,
+    /// Number of decoys of each secret, at most half of the values; attacks then rank the secret among these.
+    #[arg(long, value_name = "R", value_parser = positive)]
+    pub(crate) decoys: Option<u64>,
+    /// Values named for each secret [default: several numbers tested together; in the table the best one].
+    #[arg(long, value_name = "J", value_parser = positive)]
+    pub(crate) list_length: Option<u64>,
+    /// Guess this many secrets, those with the clearest lists; for --out [default: all].
+    #[arg(long, value_name = "K", value_parser = positive, requires = "out")]
+    pub(crate) guesses: Option<u64>,
+    /// Which scores indicate the true value; for --out.
+    #[arg(long, value_enum, default_value = "higher")]
+    pub(crate) direction: DirectionArg,
+    /// Draw the secrets, and write plan, secret seed, secrets, decoys and commitment to this folder.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) expected: ExpectedArgs,
+}
+pub(crate) fn run(args: &SecretsPlanArgs) -> CommandResult {
+    let (records, list_length) = (args.records, args.list_length);
+    let (values, decoys) = match args.decoys {
+        Some(decoys) => (decoys + 1, true),
+        None => (args.values, false),
+    };
+    let design = DrawnDesign::Secrets { records, values, decoys, list_length };
+    // before anything is committed: an invalid option would leave a plan behind
+    let sizes = sizes(&args.expected, design)?;
+    let (delta, significance) = (sizes.delta, sizes.significance);
+    let coins = CanaryGame::coins(records).and_then(|game| Guesses::new(game, records, records));
+    let ceiling = coins.and_then(|all| all.ceiling(delta, significance));
+    let plan = SecretPlan {
+        schema: SecretPlan::SCHEMA.to_owned(),
+        records,
+        values: args.values,
+        decoys: args.decoys,
+        list_length,
+        guesses: args.guesses,
+        direction: args.direction.into(),
+        delta,
+        significance,
+    };
+    secret_plan::check(&plan).map_err(Failure::input)?;
+    let commit = |folder: &PathBuf| -> Result<SecretCommitment, Failure> {
+        let commitment = secret_plan::commit(folder, &plan)?;
+        Ok(SecretCommitment { folder: folder.display().to_string(), commitment })
+    };
+    let committed = args.out.as_ref().map(commit).transpose()?;
+    let coins_ceiling = Some(ceiling.map_err(Failure::input)?);
+    print(&args.expected, DrawnSizes { coins_ceiling, committed, ..sizes })
+}

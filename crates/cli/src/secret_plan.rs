@@ -1,0 +1,90 @@
+//! The folder of a plan of secrets: `plan.json`, `seed.secret`, `secrets.npy`, `decoys.npy`, `commitment.txt`.
+
+use std::path::Path;
+
+use dpscope_formats::{CoinSeed, write_secrets};
+use dpscope_recorded::{hex, unhex};
+use dpscope_report::number::grouped;
+use dpscope_report::record::SecretPlan;
+
+use crate::canary_plan::{MOST_BYTES, MOST_COINS, new_seed, text_of, write_commitment};
+use crate::committed::{COMMITMENT, DECOYS, PLAN, SECRETS, SEED};
+use crate::failure::{Exit, Failure};
+use crate::files::{read_own_text, write_secret};
+use crate::new_files::write_new_files;
+
+/// Draws a seed, writes the files of a plan that was checked, and returns the commitment.
+pub(crate) fn commit(folder: &Path, plan: &SecretPlan) -> Result<String, Failure> {
+    write_new_files(folder, &[PLAN, SEED, SECRETS, DECOYS, COMMITMENT], |folder| {
+        let bytes = new_seed()?;
+        let seed = CoinSeed::new(bytes);
+        let text = text_of(plan)?;
+        let commitment = hex(&seed.secret_commitment(text.as_bytes()));
+        write_commitment(folder, &text, &bytes, &commitment)?;
+        let secrets = seed.secrets(plan.records, plan.values);
+        let rows: Vec<Vec<u64>> = secrets.iter().map(|&secret| vec![secret]).collect();
+        write_secret(&folder.join(SECRETS), &write_secrets(&rows))?;
+        if let Some(decoys) = plan.decoys {
+            let of = |(record, &secret): (usize, &u64)| {
+                let others = seed.decoys(record as u64, plan.values, decoys);
+                std::iter::once(secret).chain(others).collect()
+            };
+            let rows: Vec<Vec<u64>> = secrets.iter().enumerate().map(of).collect();
+            write_secret(&folder.join(DECOYS), &write_secrets(&rows))?;
+        }
+        Ok(commitment)
+    })
+}
+
+/// Reads a plan and checks its commitment.
+pub(crate) fn open(folder: &Path) -> Result<(SecretPlan, String), Failure> {
+    let path = folder.join(PLAN);
+    let text = read_own_text(&path, MOST_BYTES)?;
+    let plan: SecretPlan = serde_json::from_str(&text).map_err(|error| {
+        let error = dpscope_core::foreign_text::ForeignText::of(error);
+        Failure::input(format!("is not a plan of secrets: {error}")).about(&path)
+    })?;
+    check(&plan).map_err(|problem| Failure::input(problem).about(&path))?;
+    let seed_path = folder.join(SEED);
+    let seed = unhex(read_own_text(&seed_path, MOST_BYTES)?.trim());
+    let seed =
+        seed.and_then(|bytes| bytes.try_into().ok()).map(CoinSeed::new).ok_or_else(|| {
+            Failure::input("is not a seed: expected 64 hexadecimal digits").about(&seed_path)
+        })?;
+    let commitment = hex(&seed.secret_commitment(text.as_bytes()));
+    let stated_path = folder.join(COMMITMENT);
+    if read_own_text(&stated_path, MOST_BYTES)?.trim() != commitment {
+        let problem = format!(
+            "is not the commitment to this plan and seed ({commitment}): one of them was changed after secrets \
+             were committed, so there is no bound"
+        );
+        return Err(Failure::with(Exit::Artefact, problem).about(&stated_path));
+    }
+    Ok((plan, commitment))
+}
+
+/// Refuses numbers that no program plans.
+pub(crate) fn check(plan: &SecretPlan) -> Result<(), String> {
+    let SecretPlan { records, values, decoys, .. } = *plan;
+    if plan.schema != SecretPlan::SCHEMA {
+        return Err(format!("is not a plan of this version: {}", SecretPlan::SCHEMA));
+    }
+    let each = decoys.unwrap_or_default().saturating_add(1);
+    if records == 0 || records.checked_mul(each).is_none_or(|all| all > MOST_COINS) {
+        return Err(format!(
+            "{} records with {} decoys each: at most {} values are drawn in all",
+            grouped(records),
+            grouped(each - 1),
+            grouped(MOST_COINS)
+        ));
+    }
+    match decoys {
+        Some(decoys) if decoys > values / 2 => Err(format!(
+            "{} decoys of {} values: at most half of the values can be decoys; leave --decoys out, and rank all \
+             values",
+            grouped(decoys),
+            grouped(values)
+        )),
+        _ => Ok(()),
+    }
+}

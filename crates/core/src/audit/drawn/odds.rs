@@ -1,0 +1,191 @@
+//! Guesses of memberships or labels that were drawn with known odds.
+
+use crate::adjacency::Adjacency;
+use crate::audit::AdjacencyBounds;
+use crate::audit::one_run::{KnownOdds, OddsClass, OneRunError};
+
+/// What was drawn for each canary, 1 or 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum DrawnValue {
+    /// Whether the record was trained on: guesses bound ε for adding or removing a record.
+    Membership,
+    /// The label that its record had: guesses bound ε for replacing a record, and by group privacy for adding
+    /// or removing one.
+    Label,
+}
+
+/// Guesses of values that were drawn independently, with known probabilities of their own.
+///
+/// See [`KnownOdds`] for the bound.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OddsGuesses {
+    /// What was drawn.
+    pub value: DrawnValue,
+    /// Canaries and guesses by the probability of the value 1.
+    pub classes: Vec<OddsClass>,
+    /// Correct guesses: v.
+    pub correct: u64,
+    /// Whether all guesses were bound to say the same value before anything was seen; else each could have
+    /// said either.
+    pub one_sided: bool,
+    /// Γ: the stated odds are right up to this factor, both ways; 1 if they are known.
+    pub odds_factor: f64,
+}
+
+/// Sums of draws this many standard deviations from their mean have a chance below 1e-9.
+const MISMATCH: f64 = 6.2;
+
+impl OddsGuesses {
+    /// The guesses of records, each with the probability of a 1, what was drawn, and what was said: 1, 0, or
+    /// anything else to abstain.
+    #[must_use]
+    pub fn of_records(
+        value: DrawnValue,
+        priors: &[f64],
+        drawn: &[f64],
+        said: &[f64],
+        odds_factor: f64,
+    ) -> Self {
+        let mut order: Vec<usize> = (0..priors.len()).collect();
+        order.sort_unstable_by(|&a, &b| priors[a].total_cmp(&priors[b]));
+        let mut classes: Vec<OddsClass> = Vec::new();
+        let mut correct = 0;
+        for place in order {
+            let inclusion = priors[place];
+            if classes.last().is_none_or(|class| class.inclusion != inclusion) {
+                classes.push(OddsClass { inclusion, canaries: 0, guesses_in: 0, guesses_out: 0 });
+            }
+            let Some(class) = classes.last_mut() else { continue };
+            class.canaries += 1;
+            class.guesses_in += u64::from(said[place] == 1.0);
+            class.guesses_out += u64::from(said[place] == 0.0);
+            correct += u64::from(said[place] == drawn[place]);
+        }
+        Self { value, classes, correct, one_sided: false, odds_factor }
+    }
+
+    /// By how many standard deviations the number of drawn ones is off, if chance does not explain it.
+    #[must_use]
+    pub fn mismatch(priors: &[f64], drawn: &[f64]) -> Option<f64> {
+        let variance: f64 = priors.iter().map(|prior| prior * (1.0 - prior)).sum();
+        let excess: f64 = drawn.iter().zip(priors).map(|(value, prior)| value - prior).sum();
+        let deviation = excess / variance.sqrt();
+        (deviation.abs() > MISMATCH).then_some(deviation)
+    }
+
+    /// Canaries, guessed or not.
+    #[must_use]
+    pub fn canaries(&self) -> u64 {
+        self.classes.iter().map(|class| class.canaries).sum()
+    }
+
+    /// All guesses.
+    #[must_use]
+    pub fn guesses(&self) -> u64 {
+        self.classes.iter().map(|class| class.guesses_in + class.guesses_out).sum()
+    }
+
+    /// Lower bounds on ε.
+    ///
+    /// # Errors
+    /// As [`KnownOdds::new`] and [`KnownOdds::epsilon_lower`].
+    pub fn bounds(&self, delta: f64, significance: f64) -> Result<AdjacencyBounds, OneRunError> {
+        let odds = self.odds()?;
+        let bound =
+            |steps| odds.epsilon_lower_of_steps(steps, delta, significance, self.odds_factor);
+        Ok(match self.value {
+            DrawnValue::Membership => AdjacencyBounds { replace: 0.0, add_remove: bound(1)? },
+            DrawnValue::Label => AdjacencyBounds { replace: bound(1)?, add_remove: bound(2)? },
+        })
+    }
+
+    /// The adjacency of the draw itself.
+    #[must_use]
+    pub const fn adjacency(&self) -> Adjacency {
+        match self.value {
+            DrawnValue::Membership => Adjacency::AddRemove,
+            DrawnValue::Label => Adjacency::Replace,
+        }
+    }
+
+    /// The p-value without any leak, if the odds are as stated up to the factor.
+    ///
+    /// # Errors
+    /// As [`Self::bounds`].
+    pub fn p_value_without_leak(&self) -> Result<f64, OneRunError> {
+        self.odds()?.p_value(0.0, 0.0, self.odds_factor)
+    }
+
+    /// The factor of the stated odds that explains the guesses without any leak.
+    ///
+    /// # Errors
+    /// As [`Self::bounds`].
+    pub fn factor_without_leak(&self, significance: f64) -> Result<f64, OneRunError> {
+        self.odds()?.odds_that_explain(significance)
+    }
+
+    /// As many correct guesses as possible.
+    pub(super) fn all_correct(&self) -> Self {
+        Self { correct: self.guesses(), ..self.clone() }
+    }
+
+    /// Guesses, correct ones, and how many there could be.
+    pub(super) fn totals(&self) -> [u64; 3] {
+        [self.guesses(), self.correct, self.canaries()]
+    }
+
+    fn odds(&self) -> Result<KnownOdds, OneRunError> {
+        let odds = KnownOdds::new(self.classes.clone(), self.correct)?;
+        Ok(if self.one_sided { odds } else { odds.with_both_sides() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guesses(value: DrawnValue, odds_factor: f64) -> OddsGuesses {
+        let class = |inclusion, guesses_in, guesses_out| OddsClass {
+            inclusion,
+            canaries: 200,
+            guesses_in,
+            guesses_out,
+        };
+        let classes = vec![class(0.1, 40, 0), class(0.5, 30, 30)];
+        OddsGuesses { value, classes, correct: 80, one_sided: false, odds_factor }
+    }
+
+    #[test]
+    fn labels_bound_replacement_and_memberships_addition() {
+        let member = guesses(DrawnValue::Membership, 1.0).bounds(0.0, 0.05).unwrap();
+        let label = guesses(DrawnValue::Label, 1.0).bounds(0.0, 0.05).unwrap();
+        assert!(member.add_remove > 1.0, "{member:?}");
+        assert_eq!((member.replace, label.replace), (0.0, member.add_remove));
+        assert!((2.0 * label.add_remove - label.replace).abs() < 0.011, "{label:?}");
+    }
+
+    #[test]
+    fn records_with_equal_odds_are_one_class() {
+        let (priors, drawn) = ([0.5, 0.1, 0.5, 0.1], [1.0, 0.0, 0.0, 1.0]);
+        let said = [1.0, -1.0, 1.0, 1.0];
+        let guesses = OddsGuesses::of_records(DrawnValue::Label, &priors, &drawn, &said, 1.0);
+        assert_eq!((guesses.classes.len(), guesses.correct, guesses.guesses()), (2, 2, 3));
+        assert_eq!(OddsGuesses::mismatch(&priors, &drawn), None);
+        assert!(OddsGuesses::mismatch(&[0.1; 100], &[0.5; 100]).unwrap() > 10.0);
+    }
+
+    #[test]
+    fn unknown_odds_take_the_logarithm_of_their_factor() {
+        let known = guesses(DrawnValue::Membership, 1.0);
+        let [exact, loose] = [known.clone(), guesses(DrawnValue::Membership, 2.0)]
+            .map(|guesses| guesses.bounds(0.0, 0.05).unwrap().add_remove);
+        assert!((exact - loose - crate::math::ln(2.0)).abs() < 0.0051, "{exact} {loose}");
+        let factor = known.factor_without_leak(0.05).unwrap();
+        assert!((crate::math::ln(factor) - exact).abs() < 0.0051, "{factor} {exact}");
+    }
+}

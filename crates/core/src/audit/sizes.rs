@@ -1,0 +1,33 @@
+//! The size that an audit needs.
+
+/// Larger audits are not planned.
+const LARGEST: u64 = 1_000_000_000;
+
+/// The smallest size from `fewest` on, in steps of 1 %, that reaches what is wanted; none up to 10⁹. The search
+/// begins at `first`.
+pub(super) fn smallest_size<E>(
+    fewest: u64,
+    first: u64,
+    reaches: impl Fn(u64) -> Result<bool, E>,
+) -> Result<Option<u64>, E> {
+    let mut high = fewest.max(first);
+    loop {
+        if high > LARGEST {
+            return Ok(None);
+        }
+        if reaches(high)? {
+            break;
+        }
+        high *= 2;
+    }
+    let mut low = (high / 2).max(fewest);
+    while high - low > (low / 100).max(1) {
+        let middle = low + (high - low) / 2;
+        if reaches(middle)? {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    Ok(Some(high))
+}
