@@ -282,11 +282,6 @@ pub(crate) fn documents_of_commands() -> Vec<(&'static str, String)> {
         ("canaries", "canaries verify canaries.npz".to_owned()),
         ("plan", "plan bgm --epsilon 9".to_owned()),
         ("one_run", CLAIMED_TRAINING.to_owned()),
-        ("drawn", format!("{} --claim 2 --fail-above 3", crate::split::COUNTS)),
-        ("drawn", "audit secrets --records 20 --decoys 99 --correct 9".to_owned()),
-        ("drawn", crate::secrets::LABELS.to_owned()),
-        ("drawn_sizes", "plan split --member-rows 80 --non-member-rows 20".to_owned()),
-        ("drawn_sizes", "plan secrets --records 20 --values 1e6 --mu 1 --epsilon 1".to_owned()),
         ("canary_optimisation", OPTIMISED.to_owned()),
         ("plan", format!("plan --observations 1e4 --seed 1 {training}")),
         ("devices", "devices".to_owned()),
@@ -295,6 +290,7 @@ pub(crate) fn documents_of_commands() -> Vec<(&'static str, String)> {
         ("generator", "audit generator generated".to_owned()),
         ("pategan", "audit pategan --runs 20 --iterations 2 --seed 1".to_owned()),
     ];
+    documents.extend(crate::secrets::DOCUMENTS.map(|(schema, words)| (schema, words.to_owned())));
     documents.extend(check_documents());
     documents.extend(federated_documents());
     documents.extend(reproductions());

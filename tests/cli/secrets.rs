@@ -7,8 +7,19 @@ use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
 /// Labels that are guessed by counts.
-pub(crate) const LABELS: &str =
+const LABELS: &str =
     "audit guesses --value label --records 1000 --probability 0.1 --guesses-in 60 --correct 41";
+/// Documents of these audits and their plans, by their schemas.
+pub(crate) const DOCUMENTS: [(&str, &str); 5] = [
+    (
+        "drawn",
+        "audit split --member-rows 90 --non-member-rows 60 --guesses-in 30 --correct-in 29 --claim 2 --fail-above 3",
+    ),
+    ("drawn", "audit secrets --records 20 --decoys 99 --correct 9"),
+    ("drawn", LABELS),
+    ("drawn_sizes", "plan split --member-rows 80 --non-member-rows 20"),
+    ("drawn_sizes", "plan secrets --records 20 --values 1e6 --mu 1 --epsilon 1"),
+];
 const SECRETS: &str = "audit secrets --records 200 --values 1e6 --guesses 200 --correct 7";
 
 #[test]

@@ -7,7 +7,7 @@ use crate::trainer::npy_f8;
 use crate::{Folder, dpscope};
 
 /// A split as counts.
-pub(crate) const COUNTS: &str = "audit split --member-rows 1000 --non-member-rows 1000 --guesses-in 100 --correct-in 100 \
+const COUNTS: &str = "audit split --member-rows 1000 --non-member-rows 1000 --guesses-in 100 --correct-in 100 \
                       --guesses-out 100 --correct-out 78";
 
 /// Scores of 400 members, shifted, and of 400 rows that were held out.

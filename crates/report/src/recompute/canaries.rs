@@ -14,7 +14,7 @@ use super::findings;
 use super::open::SEVERAL;
 use super::result::RecomputeError;
 use super::verdict::Coverage;
-use crate::record::{ClaimedTraining, IndependentCanaries, ProjectionsRecord};
+use crate::record::{ClaimedTraining, IndependentCanaries, IndependentPairs, ProjectionsRecord};
 use crate::words::{
     adjacency_in_words, adjacency_sentence, canary_headline, claimed_training_sentence,
 };
@@ -44,6 +44,12 @@ pub(crate) fn one_run(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
             epsilon: result.independent_epsilon(first),
         });
         report.expect_all("/independent_canaries", independent);
+        if report.has("/independent_pairs") {
+            let pairs = report.count("/independent_pairs/pairs")?;
+            let counts = [pairs, report.count("/independent_pairs/correct")?];
+            let found = IndependentPairs::new(counts, first, significance);
+            report.expect_all("/independent_pairs", found);
+        }
         counted = Some(result);
     }
     let coverage = Coverage::of_canaries(&findings);

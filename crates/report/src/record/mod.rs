@@ -73,8 +73,9 @@ pub use matrix::{MatrixReport, MatrixStrategyKind, MatrixStrategyRecord, MatrixV
 pub use matrix_request::{MatrixNoise, MatrixRequest};
 pub use message::{Completions, ErrorCode, ErrorReport, Serving};
 pub use one_run::{
-    ClaimedTraining, ClaimedTrainingError, IndependentCanaries, OneRunFindingRecord, OneRunReport,
-    PlannedRunsRecord, ProjectedRunRecord, ProjectionsRecord, RankingStep,
+    ClaimedTraining, ClaimedTrainingError, IndependentCanaries, IndependentPairs,
+    OneRunFindingRecord, OneRunReport, PlannedRunsRecord, ProjectedRunRecord, ProjectionsRecord,
+    RankingStep,
 };
 pub use one_run_plan::{OneRunPlan, PlannedGame, PlannedRule, ScoreDirection};
 pub use one_run_sizes::{

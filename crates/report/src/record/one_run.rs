@@ -9,10 +9,11 @@ use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim};
 use dpscope_core::audit::one_run::{
-    CanaryError, CanaryGame, CurveTest, IdealAttack, OneRunBound, OneRunFinding, OneRunResult,
-    ProjectedScores, RedrawnCoins, ScoreMethod, curve_of_training, implied_claim,
+    CanaryError, CanaryGame, CurveTest, IdealAttack, IndependentGame, OneRunBound, OneRunFinding,
+    OneRunResult, ProjectedScores, RedrawnCoins, ScoreMethod, curve_of_training, implied_claim,
+    independent_mu,
 };
-use dpscope_core::gdp::gdp_mu_for;
+use dpscope_core::gdp::{gdp_epsilon, gdp_mu_for};
 use dpscope_core::mechanism::{BatchedGaussian, SamplerKind};
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +54,9 @@ pub struct OneRunReport {
     pub gdp_mu: Option<f64>,
     /// What published tools report that treat canaries as independent: an estimate.
     pub independent_canaries: Option<IndependentCanaries>,
+    /// What pairs of canaries show if they do not influence each other; none without scores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub independent_pairs: Option<IndependentPairs>,
     /// Probability of inclusion of each canary; none where coins are fair.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inclusion_probability: Option<f64>,
@@ -99,6 +103,30 @@ pub struct IndependentCanaries {
     pub gdp_mu: f64,
     /// Its ε at the first δ; none where it is not finite.
     pub epsilon: Option<f64>,
+}
+
+/// A lower bound **if** canaries do not influence each other and the training is μ-GDP for each: it decides
+/// nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct IndependentPairs {
+    /// Pairs of an included and another canary, matched at random.
+    pub pairs: u64,
+    /// Pairs whose included canary has the larger score.
+    pub correct: u64,
+    /// μ of Gaussian differential privacy, at least.
+    pub gdp_mu: f64,
+    /// Its ε at the first δ; none where it is not finite.
+    pub epsilon: Option<f64>,
+}
+
+impl IndependentPairs {
+    /// What so many pairs show at δ; none if their numbers are impossible.
+    pub(crate) fn new([pairs, correct]: [u64; 2], delta: f64, significance: f64) -> Option<Self> {
+        let mu = independent_mu(IndependentGame::Pairs, pairs, correct, significance).ok()?;
+        let epsilon = gdp_epsilon(mu, delta).ok().filter(|epsilon| epsilon.is_finite());
+        Some(Self { pairs, correct, gdp_mu: mu, epsilon })
+    }
 }
 
 /// Correct guesses among the most confident ones.
@@ -331,6 +359,9 @@ impl OneRunReport {
             bounds: result.bounds().to_vec(),
             gdp_mu: result.gdp_mu(),
             independent_canaries,
+            independent_pairs: result
+                .pairs()
+                .and_then(|pairs| IndependentPairs::new(pairs, first.delta, result.significance())),
             auc: None,
             has_arrived,
             ranking: result.evidence().steps().iter().map(step).collect(),

@@ -1,7 +1,6 @@
 //! The report of an audit by something that was drawn.
 
 use dpscope_core::accounting::Kind;
-use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::OutcomeKind;
 use dpscope_core::audit::claim::Verdict;
 use dpscope_core::audit::drawn::{DrawnFinding, DrawnGuesses};
@@ -49,7 +48,7 @@ impl Reported for DrawnReport {
             headline: self.headline.clone(),
             tests: canary_tests(self.claim.as_ref(), self.fail_above.as_ref()).collect(),
             findings: self.findings.iter().map(finding).collect(),
-            values: adjacencies(self).map(audited).collect(),
+            values: drawn_adjacencies(&self.guesses).iter().copied().map(audited).collect(),
         }
     }
 
@@ -110,11 +109,6 @@ fn document(report: &DrawnReport) -> Document {
     document.open(Section::Reproduction);
     document.row("run", &format!("{:.2} s", report.elapsed_ms / 1e3));
     document
-}
-
-/// Those for which something could be shown, that of the headline first.
-fn adjacencies(report: &DrawnReport) -> impl Iterator<Item = Adjacency> + '_ {
-    drawn_adjacencies(&report.guesses).iter().copied()
 }
 
 fn meaning(report: &DrawnReport) -> String {

@@ -8,7 +8,7 @@ use dpscope_core::format::rounded;
 
 use super::Reported;
 use crate::document::{Document, Hints, Section, add_trainings};
-use crate::number::{self, plain};
+use crate::number::{self, grouped, plain};
 use crate::recompute::{Checker, OpenValues, RecomputeError, canaries, open};
 use crate::record::{OneRunFindingRecord, OneRunReport, PrivacyUnit};
 use crate::summary::{
@@ -210,10 +210,24 @@ fn add_comparisons(document: &mut Document, report: &OneRunReport, first: &OneRu
         let mu = plain(mu, Kind::Lower, 4);
         document.row("as GDP", &format!("μ ≥ {mu}; assumes a Gaussian trade-off curve"));
     }
+    if let Some(found) = &report.independent_pairs {
+        let mu = plain(found.gdp_mu, Kind::Lower, 4);
+        let epsilon = found
+            .epsilon
+            .map_or(String::new(), |epsilon| format!("ε ≥ {}, ", plain(epsilon, Kind::Lower, 4)));
+        let text = format!(
+            "{epsilon}μ ≥ {mu} if canaries do not influence each other and the training is μ-GDP: the included \
+             one has the larger score in {} of {} random pairs",
+            grouped(found.correct),
+            grouped(found.pairs)
+        );
+        document.row("independent", &text);
+    }
     if let Some(found) = &report.independent_canaries {
+        let label = if report.independent_pairs.is_some() { "" } else { "independent" };
         let epsilon = found.epsilon.map_or(String::new(), |e| format!(", ε ≈ {}", rounded(e, 4)));
         let text = format!("μ ≈ {}{epsilon}: {INDEPENDENT_CANARIES}", rounded(found.gdp_mu, 4));
-        document.row("independent", &text);
+        document.row(label, &text);
     }
     if let Some(auc) = report.auc {
         document.row("AUC", &format!("{} of included against other canaries", rounded(auc, 4)));

@@ -72,7 +72,7 @@ pub fn drawn_assumption(guesses: &DrawnGuesses) -> String {
             };
             format!(
                 "the secret of each record was drawn uniformly{drawn}, independently of everything else;{decoys} \
-                 that all records were trained on; and that the attack sees secrets only through the training"
+                 and that the attack sees secrets only through the training"
             )
         }
         DrawnGuesses::Odds(odds) => {
@@ -229,11 +229,12 @@ pub fn drawn_guesses_in_words(guesses: &DrawnGuesses) -> Vec<String> {
         DrawnGuesses::Secrets(secrets) => vec![secrets_in_words(secrets)],
         DrawnGuesses::Odds(odds) => {
             let of = |guesses: u64, says: &str| {
-                (guesses > 0).then(|| format!("{} that {says}", counted(guesses, "guess")))
+                let noun = if guesses == 1 { "guess that says" } else { "guesses that say" };
+                (guesses > 0).then(|| format!("{} {noun} {says}", grouped(guesses)))
             };
             let [says_in, says_out] = match odds.value {
-                DrawnValue::Membership => ["say \"included\"", "say \"not included\""],
-                DrawnValue::Label => ["say 1", "say 0"],
+                DrawnValue::Membership => ["\"included\"", "\"not included\""],
+                DrawnValue::Label => ["1", "0"],
             };
             let ins = odds.classes.iter().map(|class| class.guesses_in).sum();
             let outs = odds.classes.iter().map(|class| class.guesses_out).sum();

@@ -160,11 +160,18 @@ pub struct CandidateScores {
     margins: Vec<f64>,
     tied: u64,
     values: u64,
-    /// Of the current record: the true score, larger or equal others, equal others, the largest scores,
-    /// falling.
+    current: CandidatesOfRecord,
+}
+
+/// What was seen of the candidates of one record.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct CandidatesOfRecord {
     truth: f64,
+    /// Other candidates with an equal or larger score.
     not_below: u64,
+    /// Other candidates with an equal score.
     equal: u64,
+    /// The largest scores, falling: one more than a list has.
     largest: Vec<f64>,
 }
 
@@ -178,43 +185,49 @@ impl CandidateScores {
             margins: Vec::new(),
             tied: 0,
             values: 0,
-            truth: f64::NAN,
-            not_below: 0,
-            equal: 0,
-            largest: Vec::new(),
+            current: CandidatesOfRecord {
+                truth: f64::NAN,
+                not_below: 0,
+                equal: 0,
+                largest: Vec::new(),
+            },
         }
     }
 
     /// Begins a record by the score of its true value.
     pub fn begin(&mut self, truth: f64) {
-        (self.truth, self.not_below, self.equal, self.values) = (truth, 0, 0, 1);
-        self.largest.clear();
-        self.largest.push(truth);
+        self.values = 1;
+        self.current.largest.clear();
+        let largest = std::mem::take(&mut self.current.largest);
+        self.current = CandidatesOfRecord { truth, largest, ..CandidatesOfRecord::default() };
+        self.current.largest.push(truth);
     }
 
     /// Scores of other candidates of the record; they are numbers.
     pub fn add(&mut self, others: &[f64]) {
-        let truth = self.truth;
-        self.not_below += others.iter().map(|&score| u64::from(score >= truth)).sum::<u64>();
-        self.equal += others.iter().map(|&score| u64::from(score == truth)).sum::<u64>();
         self.values += others.len() as u64;
+        let record = &mut self.current;
+        let truth = record.truth;
+        record.not_below += others.iter().map(|&score| u64::from(score >= truth)).sum::<u64>();
+        record.equal += others.iter().map(|&score| u64::from(score == truth)).sum::<u64>();
         for &score in others {
-            let is_full = self.largest.len() > self.list_length;
-            if is_full && self.largest.last().is_some_and(|&last| score <= last) {
+            let is_full = record.largest.len() > self.list_length;
+            if is_full && record.largest.last().is_some_and(|&last| score <= last) {
                 continue;
             }
-            let place = self.largest.partition_point(|&larger| larger >= score);
-            self.largest.insert(place, score);
-            self.largest.truncate(self.list_length + 1);
+            let place = record.largest.partition_point(|&larger| larger >= score);
+            record.largest.insert(place, score);
+            record.largest.truncate(self.list_length + 1);
         }
     }
 
     /// Ends the record.
     pub fn end(&mut self) {
-        self.ranks.push(self.not_below + 1);
-        self.tied += u64::from(self.equal > 0);
-        let listed = self.list_length.checked_sub(1).and_then(|place| self.largest.get(place));
-        let margin = match (listed, self.largest.get(self.list_length)) {
+        let CandidatesOfRecord { not_below, equal, largest, .. } = &self.current;
+        self.ranks.push(not_below + 1);
+        self.tied += u64::from(*equal > 0);
+        let listed = self.list_length.checked_sub(1).and_then(|place| largest.get(place));
+        let margin = match (listed, largest.get(self.list_length)) {
             (Some(last), Some(next)) if last > next => last - next,
             _ => 0.0, // of equal ones, also of two infinite ones
         };

@@ -92,7 +92,8 @@ impl CanaryScores<'_> {
         let evidence = self.checked_evidence(question.rule, features, tie)?;
         let result = OneRunResult::new(evidence, question.deltas, question.significance);
         let result = result.map_err(|error| error.of_draw(self.inferred_draw()))?;
-        Ok(result.with_findings(self.findings(question.is_committed)?))
+        let result = result.with_findings(self.findings(question.is_committed)?);
+        Ok(result.with_pairs(self.ordered_pairs()))
     }
 
     /// The bounds of [`audit`](Self::audit) alone, without its estimates of μ, which take most of its time.

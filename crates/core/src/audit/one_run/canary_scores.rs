@@ -138,6 +138,31 @@ impl<'a> CanaryScores<'a> {
         found.map_err(|error| error.of_draw(Some(draw)))
     }
 
+    /// Pairs of an included and another canary, matched at random, and how many have the larger score on the
+    /// included one; none for sets.
+    ///
+    /// A fixed seed decides the matching and the order of equal scores; a score that is NaN is wrong.
+    #[must_use]
+    pub fn ordered_pairs(&self) -> Option<[u64; 2]> {
+        if self.is_sets() && !self.is_matching() {
+            return None;
+        }
+        let (included, mut others): (Vec<usize>, Vec<usize>) =
+            (0..self.coins.len()).partition(|&canary| self.coins[canary]);
+        let mut words = Words::new(0, Purpose::FileSplit, PAIRS);
+        let mut kept = included;
+        words.shuffle(&mut kept);
+        words.shuffle(&mut others);
+        let pairs = kept.len().min(others.len());
+        let is_right = |&(&one, &other): &(&usize, &usize)| {
+            let favours_one = words.below(2) == 1;
+            let (one, other) = (self.scores[one], self.scores[other]);
+            one > other || (one == other && favours_one)
+        };
+        let right = kept.iter().zip(&others).filter(is_right).count();
+        (pairs > 0).then_some([pairs as u64, right as u64])
+    }
+
     fn new(scores: &'a [f64], coins: &'a [bool], units: Units) -> Result<Self, CanaryError> {
         let canaries = scores.len();
         check_length("coins", coins.len(), canaries)?;
@@ -306,6 +331,8 @@ impl<'a> CanaryScores<'a> {
 
 /// The stream of random words of a matching.
 const MATCHING: u64 = 2;
+/// The stream of random words of pairs that are taken as independent.
+const PAIRS: u64 = 3;
 
 fn check_length(what: &'static str, found: usize, expected: usize) -> Result<(), CanaryError> {
     if found == expected { Ok(()) } else { Err(CanaryError::Length { what, found, expected }) }

@@ -30,8 +30,9 @@ pub struct OddsClass {
 /// P\[v or more\] ≤ PB(v) + δ Σ w, w = π(1 − q) over all canaries for guesses of one side, and the sum over both
 /// values for guesses of both.
 ///
-/// Which canaries are guessed, and how, may depend on what training released. A draw of a fixed size with
-/// weights is not independent, and not covered.
+/// Which canaries are guessed may depend on what training released, and so may the value that is said, if both
+/// values count ([`KnownOdds::with_both_sides`]). A draw of a fixed size with weights is not independent, and not
+/// covered.
 ///
 /// **Unknown odds** within a factor Γ of the stated ones, given all rows and other memberships: Γe^ε in place
 /// of e^ε, and w = ½, or ¼ for one side. Γ is an assumption, as in Rosenbaum's sensitivity analysis, never an

@@ -47,6 +47,7 @@ pub struct OneRunResult {
     level: f64,
     gdp_mu: Option<f64>,
     independent_mu: Option<f64>,
+    pairs: Option<[u64; 2]>,
     findings: Vec<OneRunFinding>,
 }
 
@@ -82,6 +83,7 @@ impl OneRunResult {
             level,
             gdp_mu: gdp_mu.transpose()?,
             independent_mu: independent_mu.transpose()?,
+            pairs: None,
             findings: findings.into_iter().collect(),
             evidence,
         })
@@ -92,6 +94,19 @@ impl OneRunResult {
     pub fn with_findings(mut self, findings: impl IntoIterator<Item = OneRunFinding>) -> Self {
         self.findings.extend(findings);
         self
+    }
+
+    /// Adds pairs of an included and another canary, and how many are in the right order.
+    #[must_use]
+    pub const fn with_pairs(mut self, pairs: Option<[u64; 2]>) -> Self {
+        self.pairs = pairs;
+        self
+    }
+
+    /// Pairs of an included and another canary, and how many are in the right order; none without scores.
+    #[must_use]
+    pub const fn pairs(&self) -> Option<[u64; 2]> {
+        self.pairs
     }
 
     /// The guesses.

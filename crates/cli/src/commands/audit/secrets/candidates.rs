@@ -7,7 +7,7 @@ use dpscope_core::audit::drawn::{CandidateScores, DrawnFinding, SecretGuesses};
 use dpscope_formats::{FormatError, Limits, StoredArray};
 use dpscope_report::number::grouped;
 
-use super::Design;
+use super::design::Design;
 use crate::commands::audit::recorded::array_of;
 use crate::failure::Failure;
 use crate::files::{limits, name_of, remember_input};
