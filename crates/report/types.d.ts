@@ -1597,6 +1597,21 @@ export interface IndependentCanaries {
   gdp_mu: number;
 }
 
+/**
+ * A lower bound **if** canaries do not influence each other and the training is μ-GDP for each: it decides
+ * nothing.
+ */
+export interface IndependentPairs {
+  /** Pairs whose included canary has the larger score. */
+  correct: number;
+  /** Its ε at the first δ; none where it is not finite. */
+  epsilon: number | null;
+  /** μ of Gaussian differential privacy, at least. */
+  gdp_mu: number;
+  /** Pairs of an included and another canary, matched at random. */
+  pairs: number;
+}
+
 /** Distances of the real rows to a synthetic table. */
 export interface IndicativeFigures {
   /** Share of the synthetic rows that equal a real row. */
@@ -2279,6 +2294,8 @@ export interface OneRunReport {
   inclusion_probability?: number;
   /** What published tools report that treat canaries as independent: an estimate. */
   independent_canaries: IndependentCanaries | null;
+  /** What pairs of canaries show if they do not influence each other; none without scores. */
+  independent_pairs?: IndependentPairs;
   /** The files that were read, and how. */
   input?: unknown;
   /** Whether the values of ε have coverage. */

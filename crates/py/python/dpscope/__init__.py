@@ -30,6 +30,8 @@ from dpscope._plans import (
     plan_federated,
     plan_generator,
     plan_one_run,
+    plan_secrets,
+    plan_split,
     verify_canaries,
 )
 from dpscope._reports import Recomputation, Reproduction, recompute, reproduce

@@ -69,10 +69,12 @@ __all__ = [
     "audit_federated",
     "audit_gaussian",
     "audit_generator",
+    "audit_guesses",
     "audit_one_run",
     "audit_outputs",
     "audit_pategan",
     "audit_scores",
+    "audit_secrets",
     "audit_split",
     "bound_matrix",
     "bound_pate",
@@ -97,6 +99,8 @@ __all__ = [
     "plan_federated",
     "plan_generator",
     "plan_one_run",
+    "plan_secrets",
+    "plan_split",
     "recompute",
     "reproduce",
     "run_generator",
@@ -296,6 +300,70 @@ def audit_generator(
     ----------
     folder
         Folder of the manifest and the runs.
+    """
+
+def audit_guesses(
+    drawn: Array | None = None,
+    guessed: Array | None = None,
+    *,
+    value: Literal["membership", "label"] | None = "membership",
+    priors: Array | None = None,
+    probability: float | None = None,
+    odds_factor: float | None = 1.0,
+    records: int | None = None,
+    guesses_in: int | None = None,
+    guesses_out: int | None = None,
+    correct: int | None = None,
+    delta: float | None = 1e-05,
+    significance: float | None = None,
+    confidence: float | str | None = None,
+    claim: object | None = None,
+    claim_delta: float | None = None,
+    claim_adjacency: Literal["add-remove", "replace", "zero-out"] | None = "add-remove",
+    fail_above: float | None = None,
+) -> Audit:
+    """Bound ε by guesses of memberships or labels that were drawn with known odds.
+
+    `drawn` says what was drawn, 1 or 0 for each record; `guessed` what the attack says, -1 where it abstains;
+    `priors` the known probability of a 1, or `probability` the same for all.
+
+    Parameters
+    ----------
+    drawn
+        What was drawn: 1 or 0 for each record. An array, or a file.
+    guessed
+        What the attack says: 1 or 0 for each record, and -1 where it abstains. An array, or a file.
+    value
+        What was drawn for each record: whether it was trained on, or its label.
+    priors
+        Known probability of a 1 for each record. An array, or a file.
+    probability
+        Known probability of a 1, the same for all records.
+    odds_factor
+        Factor by which the stated odds may be wrong, both ways, given all rows: an assumption, with
+        which a bound decides no claim.
+    records
+        Number of records, in place of files.
+    guesses_in
+        Number of guesses that say 1; without guesses_out, guesses were bound to say so.
+    guesses_out
+        Number of guesses that say 0; without guesses_in, guesses were bound to say so.
+    correct
+        Number of correct guesses.
+    delta
+        Delta at which epsilon is bounded; 0 for pure DP.
+    significance
+        Probability that the bound is wrong, below 0.5 [default: 0.05].
+    confidence
+        Confidence of the bound, in place of significance: 95% or 0.95.
+    claim
+        Epsilon reported for the training; `verdict()` says whether it is refuted.
+    claim_delta
+        Delta reported with claim; must equal delta.
+    claim_adjacency
+        Adjacency of the claim.
+    fail_above
+        Largest acceptable bound.
     """
 
 def audit_one_run(
@@ -596,6 +664,76 @@ def audit_scores(
         Confidence of the bound, in place of significance: 95% or 0.95.
     seed
         Seed of the random split or pilot, below 2^53 [default: derived from the data].
+    claim
+        Epsilon reported for the training; `verdict()` says whether it is refuted.
+    claim_delta
+        Delta reported with claim; must equal delta.
+    claim_adjacency
+        Adjacency of the claim.
+    fail_above
+        Largest acceptable bound.
+    """
+
+def audit_secrets(
+    candidates: Array | None = None,
+    *,
+    ranks: Array | None = None,
+    plan: Path | None = None,
+    records: int | None = None,
+    values: int | None = None,
+    decoys: int | None = None,
+    list_length: int | None = None,
+    guesses: int | None = None,
+    correct: int | None = None,
+    direction: Literal["higher", "lower"] | None = "higher",
+    delta: float | None = 1e-05,
+    significance: float | None = None,
+    confidence: float | str | None = None,
+    claim: object | None = None,
+    claim_delta: float | None = None,
+    claim_adjacency: Literal["add-remove", "replace", "zero-out"] | None = "add-remove",
+    fail_above: float | None = None,
+) -> Audit:
+    """Bound ε by secrets that the records of one training hold, each drawn uniformly from many values.
+
+    Scores of `candidates` have a row per record: the true value first, then decoys that were drawn without
+    replacement from the other values. In their place stand the `ranks` of the true values, with `values` or
+    `decoys`; or `records`, `values` and `correct` as numbers. `epsilon` is for replacing a secret; the bound
+    for adding or removing a record is in `report()["bounds"]`.
+
+    Parameters
+    ----------
+    candidates
+        Scores of candidate values, a row per record: of the true value first, then of decoys that
+        were drawn without replacement from the other values, or of all others with values. An
+        array, or a file.
+    ranks
+        Rank of each true value among all values, or among the decoys and itself, from 1; equal
+        scores count against it. An array, or a file.
+    plan
+        Folder of a plan by `plan secrets --out`, which fixes all but the scores; its commitment is
+        verified.
+    records
+        Number of records with a secret, in place of files.
+    values
+        Number of values from which each secret was drawn, with equal probability.
+    decoys
+        Number of decoys of each secret, drawn without replacement from the other values and never
+        trained on.
+    list_length
+        Values named for each guessed secret [default: 1, if secrets are guessed by lists].
+    guesses
+        Guess this many secrets; of candidates those with the clearest lists [default: all].
+    correct
+        Number of lists with the true value, in place of files.
+    direction
+        Which scores indicate the true value.
+    delta
+        Delta at which epsilon is bounded; 0 for pure DP.
+    significance
+        Probability that the bound is wrong, below 0.5 [default: 0.05].
+    confidence
+        Confidence of the bound, in place of significance: 95% or 0.95.
     claim
         Epsilon reported for the training; `verdict()` says whether it is refuted.
     claim_delta
@@ -1433,6 +1571,106 @@ def plan_one_run(
         Which scores indicate an included canary.
     delta
         Delta at which epsilon is bounded, or several [default: 1e-5].
+    significance
+        Probability that the bound is wrong, below 0.5 [default: 0.05].
+    confidence
+        Confidence of the bound, in place of significance: 95% or 0.95.
+    """
+
+def plan_secrets(
+    *,
+    records: int,
+    values: int,
+    decoys: int | None = None,
+    list_length: int | None = None,
+    guesses: int | None = None,
+    direction: Literal["higher", "lower"] | None = "higher",
+    out: Path | None = None,
+    mu: float | Sequence[float] | None = "0.5,1,2,3",
+    epsilon: float | None = None,
+    adjacency: Literal["add-remove", "replace", "zero-out"] | None = "add-remove",
+    delta: float | None = 1e-05,
+    significance: float | None = None,
+    confidence: float | str | None = None,
+) -> Plan:
+    """Expected bounds of an audit by secrets; with `out`, the secrets and their decoys, committed.
+
+    Give `secrets.npy` of the folder to the trainer, and pass the folder to `audit_secrets`.
+
+    Parameters
+    ----------
+    records
+        Number of records with a secret.
+    values
+        Number of values from which each secret is drawn.
+    decoys
+        Number of decoys of each secret, at most half of the values; attacks then rank the secret
+        among these.
+    list_length
+        Values named for each secret [default: several numbers tested together; in the table the
+        best one].
+    guesses
+        Guess this many secrets, those with the clearest lists; for out [default: all].
+    direction
+        Which scores indicate the true value; for out.
+    out
+        Draw the secrets, and write plan, secret seed, secrets, decoys and commitment to this
+        folder.
+    mu
+        How far training moves the score of a member, or of a true secret, in standard deviations of
+        the scores; or several.
+    epsilon
+        Epsilon that the bound should reach; prints the size that this needs.
+    adjacency
+        Adjacency of epsilon.
+    delta
+        Delta at which epsilon is bounded; 0 for pure DP.
+    significance
+        Probability that the bound is wrong, below 0.5 [default: 0.05].
+    confidence
+        Confidence of the bound, in place of significance: 95% or 0.95.
+    """
+
+def plan_split(
+    *,
+    member_rows: int,
+    non_member_rows: int,
+    rule: Literal["cut", "sets"] | None = "cut",
+    guesses_in: int | None = None,
+    guesses_out: int | None = None,
+    guesses: int | None = None,
+    mu: float | Sequence[float] | None = "0.5,1,2,3",
+    epsilon: float | None = None,
+    adjacency: Literal["add-remove", "replace", "zero-out"] | None = "add-remove",
+    delta: float | None = 1e-05,
+    significance: float | None = None,
+    confidence: float | str | None = None,
+) -> Plan:
+    """Expected bounds of an audit by a random hold-out, before the split is drawn.
+
+    Parameters
+    ----------
+    member_rows
+        Number of rows that will be trained on.
+    non_member_rows
+        Number of rows that will be held out.
+    rule
+        How rows are guessed.
+    guesses_in
+        Rows named as members, 0 for none [default: √(10 · members), rounded up].
+    guesses_out
+        Rows named as non-members, 0 for none [default: √(10 · non-members), rounded up].
+    guesses
+        Guessed sets of rule="sets" [default: √(10 · sets), rounded up].
+    mu
+        How far training moves the score of a member, or of a true secret, in standard deviations of
+        the scores; or several.
+    epsilon
+        Epsilon that the bound should reach; prints the size that this needs.
+    adjacency
+        Adjacency of epsilon.
+    delta
+        Delta at which epsilon is bounded; 0 for pure DP.
     significance
         Probability that the bound is wrong, below 0.5 [default: 0.05].
     confidence

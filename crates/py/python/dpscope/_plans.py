@@ -44,6 +44,34 @@ def plan_one_run(call: Command) -> Plan:
     return Plan(call.document())
 
 
+@command("plan split")
+def plan_split(call: Command) -> Plan:
+    """Expected bounds of an audit by a random hold-out, before the split is drawn.
+
+    Examples
+    --------
+    >>> plan = plan_split(member_rows=1600, non_member_rows=400, mu=2)
+    >>> round(plan.rows[0]["bounds"]["add_remove"], 2)
+    2.94
+    """
+    return Plan(call.document())
+
+
+@command("plan secrets")
+def plan_secrets(call: Command) -> Plan:
+    """Expected bounds of an audit by secrets; with `out`, the secrets and their decoys, committed.
+
+    Give `secrets.npy` of the folder to the trainer, and pass the folder to `audit_secrets`.
+
+    Examples
+    --------
+    >>> plan = plan_secrets(records=200, values=1_000_000, mu=3)
+    >>> round(plan.rows[0]["bounds"]["replace"], 2)
+    9.73
+    """
+    return Plan(call.document())
+
+
 @command("plan federated")
 def plan_federated(call: Command) -> Plan:
     """Sizes of an audit with canary clients; with `out`, their number and directions, committed.

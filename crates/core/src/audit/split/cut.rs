@@ -48,7 +48,7 @@ const ROUNDING: f64 = 1e-12;
 /// let named = NamedRows::new(2_000, 1_000, 125, 111)?;
 /// let [replace, add_remove] = [Adjacency::Replace, Adjacency::AddRemove]
 ///     .map(|adjacency| named.epsilon_lower(adjacency, 1e-5, 0.05));
-/// assert_eq!((format!("{:.3}", replace?), format!("{:.3}", add_remove?)), ("1.683".into(), "1.222".into()));
+/// assert_eq!((format!("{:.2}", replace?), format!("{:.2}", add_remove?)), ("1.68".into(), "1.22".into()));
 /// # Ok::<(), dpscope_core::audit::split::SplitError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
