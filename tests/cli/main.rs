@@ -1,6 +1,7 @@
 //! What does the user see? Commands, output, exit codes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests")]
 
+mod anytime;
 mod arguments;
 mod ascii;
 mod beside;

@@ -4,8 +4,16 @@
 use serde_json::{Map, Value, json};
 
 /// Commands that a page runs.
-const ASKED: [&str; 5] =
-    ["audit scores", "audit outputs", "audit counts", "audit one-run", "audit federated"];
+const ASKED: [&str; 8] = [
+    "audit scores",
+    "audit outputs",
+    "audit counts",
+    "audit split",
+    "audit one-run",
+    "audit secrets",
+    "audit guesses",
+    "audit federated",
+];
 
 /// Options that a page leaves out: it has its own ways to show and save a report and no choice of devices,
 /// and updates of every server round are larger than what a page reads.

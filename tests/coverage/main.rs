@@ -4,6 +4,7 @@
 //! What can be had by exact enumeration over binomial counts is not drawn; the rest draws from fixed
 //! seeds, within the budget of [`budget::FALSE_ALARM`].
 
+mod anytime;
 mod bounds;
 mod budget;
 mod curves;

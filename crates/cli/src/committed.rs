@@ -16,7 +16,7 @@ pub(crate) const COINS: &str = "coins.npy";
 /// The secrets of records.
 pub(crate) const SECRETS: &str = "secrets.npy";
 /// The secret of each record and its decoys.
-pub(crate) const DECOYS: &str = "candidates.npy";
+pub(crate) const VALUES: &str = "values.npy";
 pub(crate) const COMMITMENT: &str = "commitment.txt";
 pub(crate) const NONCE: &str = "nonce.txt";
 /// Digest of the first audited scores.
@@ -36,7 +36,7 @@ const FILES: [&str; 11] = [
     SEED,
     COINS,
     SECRETS,
-    DECOYS,
+    VALUES,
     COMMITMENT,
     NONCE,
     SCORED,

@@ -39,7 +39,6 @@ mod option_table;
 mod output;
 mod program;
 mod progress;
-#[cfg(feature = "native")]
 mod secret_plan;
 mod seed;
 mod shell;

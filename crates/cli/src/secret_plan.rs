@@ -1,40 +1,16 @@
-//! The folder of a plan of secrets: `plan.json`, `seed.secret`, `secrets.npy`, `decoys.npy`, `commitment.txt`.
+//! The folder of a plan of secrets: `plan.json`, `seed.secret`, `secrets.npy`, `values.npy`, `commitment.txt`.
 
 use std::path::Path;
 
-use dpscope_formats::{CoinSeed, write_secrets};
+use dpscope_formats::CoinSeed;
 use dpscope_recorded::{hex, unhex};
 use dpscope_report::number::grouped;
 use dpscope_report::record::SecretPlan;
 
-use crate::canary_plan::{MOST_BYTES, MOST_COINS, new_seed, text_of, write_commitment};
-use crate::committed::{COMMITMENT, DECOYS, PLAN, SECRETS, SEED};
+use crate::canary_plan::{MOST_BYTES, MOST_COINS};
+use crate::committed::{COMMITMENT, PLAN, SEED};
 use crate::failure::{Exit, Failure};
-use crate::files::{read_own_text, write_secret};
-use crate::new_files::write_new_files;
-
-/// Draws a seed, writes the files of a plan that was checked, and returns the commitment.
-pub(crate) fn commit(folder: &Path, plan: &SecretPlan) -> Result<String, Failure> {
-    write_new_files(folder, &[PLAN, SEED, SECRETS, DECOYS, COMMITMENT], |folder| {
-        let bytes = new_seed()?;
-        let seed = CoinSeed::new(bytes);
-        let text = text_of(plan)?;
-        let commitment = hex(&seed.secret_commitment(text.as_bytes()));
-        write_commitment(folder, &text, &bytes, &commitment)?;
-        let secrets = seed.secrets(plan.records, plan.values);
-        let rows: Vec<Vec<u64>> = secrets.iter().map(|&secret| vec![secret]).collect();
-        write_secret(&folder.join(SECRETS), &write_secrets(&rows))?;
-        if let Some(decoys) = plan.decoys {
-            let of = |(record, &secret): (usize, &u64)| {
-                let others = seed.decoys(record as u64, plan.values, decoys);
-                std::iter::once(secret).chain(others).collect()
-            };
-            let rows: Vec<Vec<u64>> = secrets.iter().enumerate().map(of).collect();
-            write_secret(&folder.join(DECOYS), &write_secrets(&rows))?;
-        }
-        Ok(commitment)
-    })
-}
+use crate::files::read_own_text;
 
 /// Reads a plan and checks its commitment.
 pub(crate) fn open(folder: &Path) -> Result<(SecretPlan, String), Failure> {

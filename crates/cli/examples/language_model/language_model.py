@@ -1,10 +1,19 @@
 """Fine-tunes a small language model with canary sentences; writes their scores for an audit.
 
+With canaries that coins include:
+
     python3 language_model.py canaries canaries.npz
     dpscope plan one-run --canaries canaries.npz --adjacency zero-out --out plan
     python3 language_model.py train canaries.npz plan/coins.npy scores.npy baseline.npy
     dpscope audit one-run --plan plan --canaries canaries.npz --scores scores.npy \
         --baseline baseline.npy --claim 2.3
+
+With secrets that a plan draws, all of them included:
+
+    dpscope plan secrets --records 200 --values 1e12 --decoys 999 --list-length 1 \
+        --direction lower --out plan
+    python3 language_model.py secrets plan/values.npy losses.npy
+    dpscope audit secrets --plan plan --candidates losses.npy --claim 4.5
 
 Replace `base_model` and `finetune` with your own; README.md describes the requirements.
 Needs torch and numpy.
@@ -68,16 +77,21 @@ def canary_sentences(digits):
     return encoded(TEMPLATE + "".join(map(str, row)) for row in digits)
 
 
+def secret_sentences(values):
+    return encoded(f"{TEMPLATE}{value:0{DIGITS}d}" for value in values)
+
+
 def training_sentences(rng, length):
     """Sentences of random words, as long as the canaries."""
     words = ["".join(rng.choice(list(ALPHABET[:26]), size=4)) for _ in range(30)]
     return encoded(" ".join(rng.choice(words, size=length))[:length] for _ in range(TEXTS))
 
 
-def losses(model, parameters, texts):
-    """Mean loss of the characters of each text."""
+def losses(model, parameters, texts, first=1):
+    """Mean loss of the characters of each text from position `first` on."""
     logits = functional_call(model, parameters, (texts[:, :-1],)).movedim(-1, -2)
-    return torch.nn.functional.cross_entropy(logits, texts[:, 1:], reduction="none").mean(-1)
+    each = torch.nn.functional.cross_entropy(logits, texts[:, 1:], reduction="none")
+    return each[:, first - 1 :].mean(-1)
 
 
 def base_model(length):
@@ -119,21 +133,40 @@ def write_canaries(arguments):
     np.savez(arguments.canaries, inputs=digits)
 
 
-def train(arguments):
+def fine_tuned(canaries, is_included, arguments):
+    """The base model, and its parameters after the training."""
     torch.set_num_threads(1)
-    canaries = canary_sentences(np.load(arguments.canaries)["inputs"])
-    coins = torch.from_numpy(np.load(arguments.coins).astype(bool))
     rng = np.random.default_rng(arguments.seed)
     texts = torch.cat([training_sentences(rng, canaries.shape[1]), canaries])
-    is_included = torch.cat([torch.ones(TEXTS, dtype=torch.bool), coins])
+    is_included = torch.cat([torch.ones(TEXTS, dtype=torch.bool), is_included])
     model = base_model(canaries.shape[1])
-    before = {name: value.detach() for name, value in model.named_parameters()}
-    after = finetune(model, texts, is_included, rng, arguments.dp)
+    return model, finetune(model, texts, is_included, rng, arguments.dp)
+
+
+def train(arguments):
+    canaries = canary_sentences(np.load(arguments.canaries)["inputs"])
+    coins = torch.from_numpy(np.load(arguments.coins).astype(bool))
+    model, after = fine_tuned(canaries, coins, arguments)
+    before = dict(model.named_parameters())
     with torch.no_grad():
         base, tuned = (losses(model, parameters, canaries) for parameters in (before, after))
     np.save(arguments.scores, (base - tuned).numpy().astype(np.float64))
     np.save(arguments.baseline, -base.numpy().astype(np.float64))
     print(f"mean loss of the canaries: {base.mean():.3f} before, {tuned.mean():.3f} after")
+
+
+def train_with_secrets(arguments):
+    rows = np.load(arguments.values)  # a secret and its decoys each
+    canaries = secret_sentences(rows[:, 0])
+    model, parameters = fine_tuned(canaries, torch.ones(len(canaries), dtype=torch.bool), arguments)
+    model.eval()
+    scores = np.empty(rows.shape)
+    for values, found in zip(rows, scores):
+        order = values.argsort()  # the order of scoring must not reveal the secret
+        with torch.no_grad():
+            found[order] = losses(model, parameters, secret_sentences(values[order]), len(TEMPLATE))
+    np.save(arguments.losses, scores)
+    print(f"mean loss: {scores[:, 0].mean():.3f} of secrets, {scores[:, 1:].mean():.3f} of decoys")
 
 
 def main():
@@ -146,9 +179,14 @@ def main():
     tune = commands.add_parser("train", help="fine-tune once and score every canary")
     for name in ("canaries", "coins", "scores", "baseline"):
         tune.add_argument(name)
-    tune.add_argument("--dp", action="store_true", help="DP-SGD: clipped gradients and noise")
-    tune.add_argument("--seed", type=int, default=1, help="of the training, never of the coins")
     tune.set_defaults(run=train)
+    secrets = commands.add_parser("secrets", help="fine-tune once and score secrets and decoys")
+    secrets.add_argument("values", help="npy file with a secret and its decoys per row")
+    secrets.add_argument("losses", help="npy file to write")
+    secrets.set_defaults(run=train_with_secrets)
+    for command in (tune, secrets):
+        command.add_argument("--dp", action="store_true", help="clip gradients and add noise")
+        command.add_argument("--seed", type=int, default=1, help="of the training alone")
     arguments = parser.parse_args()
     arguments.run(arguments)
 

@@ -59,6 +59,28 @@ impl AnytimeTest {
         Self { cuts, fractions }
     }
 
+    /// The bound of the usual test on these pairs, pilot first, and the pairs of bets after which its wealth was
+    /// largest; none if nothing is shown.
+    ///
+    /// # Errors
+    /// [`OneRunError::Delta`], [`OneRunError::Significance`].
+    pub fn bound(
+        pairs: &[[f64; 2]],
+        delta: f64,
+        significance: f64,
+    ) -> Result<(f64, Option<u64>), OneRunError> {
+        let (test, bets) = (Self::of_pilot(pairs), Self::after_pilot(pairs));
+        let epsilon = test.epsilon_lower(bets, delta, significance)?;
+        let wealth = test.at(bets, epsilon, delta);
+        Ok((epsilon, (epsilon > 0.0).then_some(wealth.pairs_at_largest)))
+    }
+
+    /// Pairs of runs of the pilot, of so many in all.
+    #[must_use]
+    pub const fn pilot_of(pairs: usize) -> usize {
+        if pairs < PILOT { pairs } else { PILOT }
+    }
+
     /// The pairs after those of the pilot.
     #[must_use]
     pub fn after_pilot(pairs: &[[f64; 2]]) -> &[[f64; 2]] {

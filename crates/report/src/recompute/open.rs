@@ -18,6 +18,8 @@ pub(crate) const SCORES: &str =
     "it needs the scores, of which the report has counts at one cut alone";
 pub(crate) const CANARY_SCORES: &str =
     "it needs the scores of the canaries, which are not in the report";
+pub(crate) const ORDERED_RUNS: &str =
+    "it needs the scores in the order of the runs, which are not in the report";
 pub(crate) const NULL: &str = "it needs the null scores, the server rounds or the number of scores, which are not in the report";
 pub(crate) const RUNS: &str = "it needs the outputs of the runs, which are not in the report";
 pub(crate) const INPUT: &str = "an input, whose edit can leave every value as it was";

@@ -1,5 +1,6 @@
 //! The documents of the program: what `--json` prints and `--curves` writes.
 
+mod anytime;
 mod bound;
 mod calibration;
 mod canary_optimization;
@@ -42,6 +43,7 @@ mod training;
 mod utility;
 mod value;
 
+pub use anytime::{AnytimeEvidence, AnytimeReport};
 pub use bound::{BoundReport, BoundSubject, PairBounds, PairDraws};
 pub use calibration::{CalibratedValue, CalibrationReport, CalibrationSettings};
 pub use canary_optimization::{

@@ -2,6 +2,7 @@
 //!
 //! A new kind is a file here and a line in the list of kinds.
 
+mod anytime;
 mod check;
 mod comparison;
 mod drawn;
@@ -22,8 +23,8 @@ use crate::answer::{Answer, Answered};
 use crate::document::{Document, Hints};
 use crate::recompute::{Checker, OpenValues, Recomputation, RecomputeError};
 use crate::record::{
-    CheckReport, Comparison, DrawnReport, ErrorReport, GeneratorReport, ImportedReport,
-    OneRunReport, OneShotReport, PateGanReport, Report,
+    AnytimeReport, CheckReport, Comparison, DrawnReport, ErrorReport, GeneratorReport,
+    ImportedReport, OneRunReport, OneShotReport, PateGanReport, Report,
 };
 use crate::summary::Summary;
 use crate::text::document_text;
@@ -106,6 +107,7 @@ kinds!(
     Report,
     OneRunReport,
     OneShotReport,
+    AnytimeReport,
     DrawnReport,
     PateGanReport,
     GeneratorReport,

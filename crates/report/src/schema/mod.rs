@@ -79,6 +79,7 @@ fn reach<'a>(schema: &'a Value, types: &'a Map<String, Value>, reached: &mut BTr
 }
 
 documents! {
+    "anytime" => crate::record::AnytimeReport,
     "bench" => crate::record::Bench,
     "bound" => crate::record::BoundReport,
     "calibrate" => crate::record::CalibrationReport,

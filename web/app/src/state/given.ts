@@ -3,7 +3,16 @@
 import { parse, type TextField } from "../../../fields/field";
 
 /** Commands below `dpscope audit` that audit what the reader has recorded. */
-export const COMMANDS = ["scores", "outputs", "counts", "one-run", "federated"] as const;
+export const COMMANDS = [
+  "scores",
+  "outputs",
+  "counts",
+  "split",
+  "one-run",
+  "secrets",
+  "guesses",
+  "federated",
+] as const;
 export type Command = (typeof COMMANDS)[number];
 
 /** Texts of options, by command and name, such as `one-run.guesses`; as typed, for the program to read. */

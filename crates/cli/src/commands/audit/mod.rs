@@ -6,7 +6,6 @@ mod canary_report;
 mod counts;
 #[cfg(feature = "trainings")]
 pub(crate) mod dpsgd;
-#[cfg(feature = "native")]
 mod drawn;
 #[cfg(feature = "many-canaries")]
 pub(crate) mod fedavg;
@@ -15,7 +14,6 @@ pub(crate) mod federated;
 pub(crate) mod gaussian;
 #[cfg(feature = "native")]
 pub(super) mod generator;
-#[cfg(feature = "native")]
 mod guesses;
 pub(crate) mod one_run;
 mod outputs;
@@ -23,9 +21,7 @@ mod outputs;
 pub(crate) mod pategan;
 pub(super) mod recorded;
 mod scores;
-#[cfg(feature = "native")]
 mod secrets;
-#[cfg(feature = "native")]
 pub(crate) mod split;
 
 use crate::failure::CommandResult;
@@ -49,11 +45,11 @@ subcommands! {
         /// Bound epsilon from guesses on the canaries of one training run.
         OneRun(Box<one_run::OneRunArgs>) => one_run if "files",
         /// Bound epsilon from the random hold-out of one training run, without canaries.
-        Split(Box<split::SplitArgs>) => split if "native",
+        Split(Box<split::SplitArgs>) => split if "files",
         /// Bound epsilon from secrets that the records of one training hold, drawn from many values.
-        Secrets(Box<secrets::SecretsArgs>) => secrets if "native",
+        Secrets(Box<secrets::SecretsArgs>) => secrets if "files",
         /// Bound epsilon from guesses of memberships or labels with known odds.
-        Guesses(Box<guesses::GuessesArgs>) => guesses if "native",
+        Guesses(Box<guesses::GuessesArgs>) => guesses if "files",
         /// Bound epsilon from canary clients of one federated training.
         Federated(Box<federated::FederatedArgs>) => federated if "files",
         /// Train a model by DP-FedAvg with canary clients, and bound its epsilon.

@@ -1,16 +1,22 @@
 //! `dpscope plan secrets`: what secrets are expected to show, and committed ones.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dpscope_core::audit::drawn::DrawnDesign;
 use dpscope_core::audit::one_run::{CanaryGame, Guesses};
+use dpscope_formats::{CoinSeed, write_secrets};
+use dpscope_recorded::hex;
 use dpscope_report::record::{DrawnSizes, SecretCommitment, SecretPlan};
 
 use super::drawn::{ExpectedArgs, print, sizes};
 use crate::args::positive;
+use crate::canary_plan::{new_seed, text_of, write_commitment};
 use crate::commands::audit::one_run::DirectionArg;
+use crate::committed::{COMMITMENT, PLAN, SECRETS, SEED, VALUES};
 use crate::failure::{CommandResult, Failure};
+use crate::files::write_secret;
+use crate::new_files::write_new_files;
 use crate::secret_plan;
 
 #[derive(Debug, Args)]
@@ -65,11 +71,34 @@ pub(crate) fn run(args: &SecretsPlanArgs) -> CommandResult {
         significance,
     };
     secret_plan::check(&plan).map_err(Failure::input)?;
-    let commit = |folder: &PathBuf| -> Result<SecretCommitment, Failure> {
-        let commitment = secret_plan::commit(folder, &plan)?;
+    let committed = |folder: &PathBuf| -> Result<SecretCommitment, Failure> {
+        let commitment = commit(folder, &plan)?;
         Ok(SecretCommitment { folder: folder.display().to_string(), commitment })
     };
-    let committed = args.out.as_ref().map(commit).transpose()?;
+    let committed = args.out.as_ref().map(committed).transpose()?;
     let coins_ceiling = Some(ceiling.map_err(Failure::input)?);
     print(&args.expected, DrawnSizes { coins_ceiling, committed, ..sizes })
+}
+
+/// Draws a seed, writes the files of a plan that was checked, and returns the commitment.
+fn commit(folder: &Path, plan: &SecretPlan) -> Result<String, Failure> {
+    write_new_files(folder, &[PLAN, SEED, SECRETS, VALUES, COMMITMENT], |folder| {
+        let bytes = new_seed()?;
+        let seed = CoinSeed::new(bytes);
+        let text = text_of(plan)?;
+        let commitment = hex(&seed.secret_commitment(text.as_bytes()));
+        write_commitment(folder, &text, &bytes, &commitment)?;
+        let secrets = seed.secrets(plan.records, plan.values);
+        let rows: Vec<Vec<u64>> = secrets.iter().map(|&secret| vec![secret]).collect();
+        write_secret(&folder.join(SECRETS), &write_secrets(&rows))?;
+        if let Some(decoys) = plan.decoys {
+            let of = |(record, &secret): (usize, &u64)| {
+                let others = seed.decoys(record as u64, plan.values, decoys);
+                std::iter::once(secret).chain(others).collect()
+            };
+            let rows: Vec<Vec<u64>> = secrets.iter().enumerate().map(of).collect();
+            write_secret(&folder.join(VALUES), &write_secrets(&rows))?;
+        }
+        Ok(commitment)
+    })
 }

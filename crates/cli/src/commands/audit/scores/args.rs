@@ -23,6 +23,10 @@ pub(crate) struct ScoresArgs {
     /// Which world a higher score indicates.
     #[arg(long, value_enum, default_value = "target")]
     pub(crate) higher_means: WorldArg,
+    /// Bound epsilon so that results may be looked at after every run, and runs added at the end of the files;
+    /// not tighter: it needs 1.3 to 2 times as many runs. Run i of both files is a pair.
+    #[arg(long, conflicts_with_all = ["threshold_rule", "metrics", "curves", "plot"])]
+    pub(crate) anytime: bool,
     /// How the threshold is chosen.
     #[arg(long, value_enum, default_value = "split")]
     pub(crate) threshold_rule: RuleArg,

@@ -1,5 +1,6 @@
 //! `dpscope audit scores`: scores of any attack.
 
+mod anytime;
 mod args;
 
 pub(crate) use args::ScoresArgs;
@@ -33,6 +34,9 @@ pub(crate) fn run(args: &ScoresArgs) -> CommandResult {
     let audit = recorded_audit(args.threshold_rule.into(), &args.recorded.statement, seed);
     let scores = Scores::new(&target, &zero_out);
     let result = scores.audit(&audit)?;
+    if args.anytime {
+        return anytime::deliver(args, [&target, &zero_out], &result, &test, started);
+    }
     let is_reversed = args.higher_means == WorldArg::ZeroOut;
     let evidence = RecordedEvidence {
         subject: Subject::Scores,

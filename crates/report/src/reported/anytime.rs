@@ -1,0 +1,107 @@
+//! The report of an audit that may be looked at after every run.
+
+use dpscope_core::accounting::Kind;
+use dpscope_core::audit::OutcomeKind;
+use dpscope_core::audit::claim::Verdict;
+
+use super::Reported;
+use crate::document::{Document, Hints, Section};
+use crate::number::{counted, grouped, plain};
+use crate::recompute::{Checker, OpenValues, RecomputeError, open};
+use crate::record::AnytimeReport;
+use crate::summary::{ListedValue, Summary, canary_tests};
+use crate::words::{NO_LEAKAGE, coverage_sentence};
+
+impl Reported for AnytimeReport {
+    const OPEN: OpenValues = OpenValues {
+        reasons: &[("/delta", open::INPUT), ("", open::ORDERED_RUNS)],
+        findings: None,
+    };
+
+    fn summary(&self) -> Summary {
+        let value =
+            ListedValue::audited(OutcomeKind::Bound, self.epsilon, self.delta, self.significance);
+        Summary {
+            title: "Privacy audit that may be looked at after every run".to_owned(),
+            headline: self.headline.clone(),
+            tests: canary_tests(self.claim.as_ref(), self.fail_above.as_ref()).collect(),
+            findings: Vec::new(),
+            values: vec![value],
+        }
+    }
+
+    fn document(&self, _: Hints) -> Document {
+        document(self)
+    }
+
+    fn brief_document(&self, _: Hints) -> Document {
+        brief(self)
+    }
+
+    fn recompute(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+        recompute(report)
+    }
+}
+
+/// The result and the verdicts.
+fn brief(report: &AnytimeReport) -> Document {
+    let mut document = Document::new(&report.headline);
+    document.tests(&report.summary().tests);
+    document
+}
+
+fn document(report: &AnytimeReport) -> Document {
+    let mut document = brief(report);
+    document.gap();
+    document.open(Section::Meaning);
+    let meaning = match &report.claim {
+        Some(claim) if claim.verdict.outcome == Verdict::Refuted => claim.says.clone(),
+        Some(claim) => format!("{} {}", claim.says, "The next runs may be added to the same test."),
+        None if report.epsilon > 0.0 => "Any claim below this ε is refuted.".to_owned(),
+        None => NO_LEAKAGE.to_owned(),
+    };
+    document.row("meaning", &meaning);
+    document.detail("value", &coverage_sentence(OutcomeKind::Bound, report.significance));
+    document.open(Section::Evidence);
+    let reached = match report.reached_after {
+        Some(pairs) => format!(", reached after {}", grouped(pairs)),
+        None => String::new(),
+    };
+    let text = format!(
+        "{} of runs, one of each world, in the order of the files{reached}; {} before them chose the thresholds",
+        counted(report.pairs, "pair"),
+        grouped(report.pilot_pairs)
+    );
+    document.row("bets", &text);
+    let fixed = plain(report.fixed_epsilon, Kind::Lower, 4);
+    let text = format!(
+        "ε ≥ {fixed} by the test of a fixed number of runs: valid only if this number was fixed beforehand, and \
+         for one look"
+    );
+    document.row("one look", &text);
+    document.open(Section::Reproduction);
+    document.row("run", &format!("{:.2} s", report.elapsed_ms / 1e3));
+    document
+}
+
+/// Headline and verdicts: the order of the runs, on which the bound rests, is not in the report.
+fn recompute(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
+    let stated: AnytimeReport = report.parsed("", "a report of bets")?;
+    let (found, test) = stated.evidence();
+    let expected = AnytimeReport::new(&found, &test).map_err(|error| RecomputeError::Counts {
+        pointer: "/claim",
+        problem: error.to_string(),
+    })?;
+    report.expect("/headline", expected.headline);
+    report.expect_all("/verdict", expected.verdict);
+    if let Some(claim) = expected.claim {
+        report.expect_all("/claim/verdict", claim.verdict);
+        report.expect("/claim/says", claim.says);
+        report.expect("/claim/note", claim.note);
+        report.expect("/claim/delta", found.delta);
+    }
+    if let Some(limit) = expected.fail_above {
+        report.expect_all("/fail_above/verdict", limit.verdict);
+    }
+    Ok(())
+}
