@@ -10,7 +10,8 @@ use crate::{Folder, dpscope};
 const LABELS: &str =
     "audit guesses --value label --records 1000 --probability 0.1 --guesses-in 60 --correct 41";
 /// Documents of these audits and their plans, by their schemas.
-pub(crate) const DOCUMENTS: [(&str, &str); 5] = [
+pub(crate) const DOCUMENTS: [(&str, &str); 6] = [
+    ("anytime", "audit scores --target scores.npy --zero-out scores-out.npy --anytime --claim 3"),
     (
         "drawn",
         "audit split --member-rows 90 --non-member-rows 60 --guesses-in 30 --correct-in 29 --claim 2 --fail-above 3",

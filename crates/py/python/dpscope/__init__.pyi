@@ -609,6 +609,7 @@ def audit_scores(
     zero_out: Array,
     *,
     higher_means: Literal["target", "zero-out"] | None = "target",
+    anytime: bool = False,
     threshold_rule: Literal["split", "simultaneous", "max-uncorrected"] | None = "split",
     noise_multiplier: float | None = None,
     steps: int | None = None,
@@ -640,6 +641,9 @@ def audit_scores(
         Scores of the runs without the target record. An array, or a file.
     higher_means
         Which world a higher score indicates.
+    anytime
+        Bound epsilon so that results may be looked at after every run, and runs added at the end of
+        the files; not tighter: it needs 1.3 to 2 times as many runs. Run i of both files is a pair.
     threshold_rule
         How the threshold is chosen.
     noise_multiplier
