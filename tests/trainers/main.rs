@@ -195,6 +195,13 @@ fn main() -> ExitCode {
         Trial::test("a_language_model_trained_with_noise_is_not_refuted", || {
             language_model(Some("--dp"), "--claim 2.3", 0)
         }),
+        Trial::test("a_language_model_that_memorises_its_secrets_is_refuted_beyond_coins", || {
+            language_model_with_secrets(None, "--claim 4.5", 3)
+        }),
+        Trial::test("secrets_of_a_language_model_trained_with_noise_do_not_refute", || {
+            let claim = "--claim 2.3 --claim-adjacency zero-out";
+            language_model_with_secrets(Some("--dp"), claim, 0)
+        }),
     ];
     trials.extend(runnable(FRAMEWORKS[1], language_model.into()));
     let events = Trial::test("events_of_dp_accounting_are_imported", events_are_imported);
@@ -339,6 +346,28 @@ fn language_model(option: Option<&str>, claim: &str, code: i32) -> Result<(), Fa
     let report = report.exits(code).json();
     check(text(&report, "/design/coins") == "committed", format!("{report:#}"))?;
     check(text(&report, "/kind") == "bound", format!("{report:#}"))
+}
+
+/// Fine-tunes a language model once with the secrets of a plan, and audits the losses of secrets and decoys.
+fn language_model_with_secrets(option: Option<&str>, claim: &str, code: i32) -> Result<(), Failed> {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let plan = "plan secrets --records 200 --values 1e12 --decoys 999 --list-length 1 --direction lower \
+                --out plan --json";
+    let plan = run(at, plan).exits(0).json();
+    let mut python = Command::new(PYTHON);
+    python.current_dir(at).arg(LANGUAGE_MODEL).args(["secrets", "plan/values.npy", "losses.npy"]);
+    python.args(option);
+    let trained: CommandResult = python.output().unwrap().into();
+    trained.exits(0);
+    let audit = format!("audit secrets --plan plan --candidates losses.npy {claim} --json");
+    let report = run(at, &audit).exits(code).json();
+    let commitment = text(&plan, "/committed/commitment");
+    check(text(&report, "/commitment") == commitment, format!("{report:#}"))?;
+    let ceiling = plan["coins_ceiling"].as_f64().unwrap();
+    let claimed = report["claim"]["epsilon"].as_f64().unwrap();
+    // only secrets can refute the claim without noise: it is above the ceiling of as many coins
+    check(code == 0 || claimed > ceiling, format!("coins show up to {ceiling}"))
 }
 
 /// Commits a plan, trains once with canary clients, and audits the model or every update.

@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use dpscope_formats::CoinSeed;
+use dpscope_formats::{CoinSeed, write_secrets};
 use dpscope_recorded::{hex, unhex};
 use dpscope_report::number::grouped;
 use dpscope_report::record::SecretPlan;
 
 use crate::canary_plan::{MOST_BYTES, MOST_COINS};
-use crate::committed::{COMMITMENT, PLAN, SEED};
+use crate::committed::{COMMITMENT, PLAN, SECRETS, SEED, VALUES};
 use crate::failure::{Exit, Failure};
-use crate::files::read_own_text;
+use crate::files::{limits, read_own, read_own_text};
+use crate::host;
 
 /// Reads a plan and checks its commitment.
 pub(crate) fn open(folder: &Path) -> Result<(SecretPlan, String), Failure> {
@@ -35,6 +36,21 @@ pub(crate) fn open(folder: &Path) -> Result<(SecretPlan, String), Failure> {
              were committed, so there is no bound"
         );
         return Err(Failure::with(Exit::Artefact, problem).about(&stated_path));
+    }
+    let secrets = seed.secrets(plan.records, plan.values);
+    let drawn = |record: u64, decoys: u64| -> Vec<u64> {
+        let others = seed.decoys(record, plan.values, decoys);
+        std::iter::once(secrets[record as usize]).chain(others).collect()
+    };
+    for (name, decoys) in [(SECRETS, Some(0)), (VALUES, plan.decoys)] {
+        let path = folder.join(name);
+        let Some(decoys) = decoys.filter(|_| host::exists(&path)) else { continue };
+        let rows: Vec<Vec<u64>> = (0..plan.records).map(|record| drawn(record, decoys)).collect();
+        if read_own(&path, &limits())? != write_secrets(&rows) {
+            let problem =
+                "is not what the seed of the plan draws: it was changed, so there is no bound";
+            return Err(Failure::with(Exit::Artefact, problem).about(&path));
+        }
     }
     Ok((plan, commitment))
 }

@@ -34,12 +34,10 @@ pub enum DrawnFinding {
 const REVERSED: f64 = 3.29;
 
 impl DrawnFinding {
-    /// True values with larger ranks than chance explains, if ranks are from 1 to `values`.
-    #[must_use]
-    pub fn reversed_ranks(values: u64, ranks: &[u64]) -> Option<Self> {
-        let (others, records) = (values.saturating_sub(1) as f64, ranks.len() as f64);
-        let above = ranks.iter().map(|&rank| values.saturating_sub(rank) as f64 / others);
-        let auc = above.sum::<f64>() / records;
+    /// True values with smaller scores than chance explains, by the share of others with smaller ones, of which
+    /// equal ones count half.
+    pub(super) fn reversed_candidates(auc: f64, values: u64, records: usize) -> Option<Self> {
+        let (others, records) = (values.saturating_sub(1) as f64, records as f64);
         let deviation = ((others + 2.0) / (12.0 * others * records)).sqrt();
         (auc < 0.5 - REVERSED * deviation).then_some(DrawnFinding::ScoresReversed { auc })
     }

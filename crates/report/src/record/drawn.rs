@@ -115,7 +115,7 @@ impl DrawnReport {
         let of_claim = |claim: PrivacyClaim| -> Result<ClaimRecord, ClaimError> {
             claim.check()?;
             let verdict = verdict(claim.adjacency, claim.epsilon);
-            let says = drawn_claim_sentence(verdict.reason, &guesses);
+            let says = drawn_claim_sentence(verdict.reason, &guesses, claim.adjacency);
             let note = drawn_adjacency_sentence(claim.adjacency, &guesses).into();
             Ok(ClaimRecord { claim, verdict, says, note })
         };

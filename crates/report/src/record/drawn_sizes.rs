@@ -22,6 +22,9 @@ pub struct DrawnSizes {
     pub rows: Vec<DrawnSize>,
     /// Sizes for a wanted ε; none if no ε was named.
     pub targets: Vec<DrawnTarget>,
+    /// For secrets: how they are guessed without a length of lists, and what to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
     /// For secrets: the most that as many canaries with coins could show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coins_ceiling: Option<f64>,

@@ -96,8 +96,12 @@ fn document(report: &DrawnReport) -> Document {
     for (place, line) in drawn_guesses_in_words(&report.guesses).iter().enumerate() {
         document.row(if place == 0 { "guesses" } else { "" }, line);
     }
-    let p_value = up(report.p_value_without_leak);
-    document.row("by chance", &format!("p = {p_value} if training did not leak at all"));
+    let p_value = match report.p_value_without_leak {
+        p if p < 1e-300 => "p < 1e-300".to_owned(),
+        p if p >= 1e-3 => format!("p = {}", plain(p, Kind::Upper, 3)),
+        p => format!("p = {}", up(p)),
+    };
+    document.row("by chance", &format!("{p_value} if training did not leak at all"));
     if let Some(factor) = report.odds_factor_without_leak.filter(|factor| *factor > 1.0) {
         let factor = plain(factor, Kind::Lower, 3);
         let text =

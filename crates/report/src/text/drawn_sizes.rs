@@ -17,8 +17,9 @@ pub fn drawn_sizes_text(sizes: &DrawnSizes) -> String {
     let mut out = String::new();
     if let Some(committed) = &sizes.committed {
         out.push_str(&format!(
-            "commitment {}\n\nSecrets are in {}. Publish the commitment before the training. Give secrets.npy to \
-             the trainer alone; keep seed.secret to yourself until the scores are final.\n\n",
+            "commitment {}\n\nSecrets are in {}. Publish the commitment before the training. Give secrets.npy, or the first \
+             column of values.npy, to the trainer, and never the decoys in its other columns; keep seed.secret to \
+             yourself until the scores are final.\n\n",
             committed.commitment, committed.folder
         ));
     }
@@ -49,7 +50,9 @@ pub fn drawn_sizes_text(sizes: &DrawnSizes) -> String {
     ];
     out.push_str(&table(&columns, &rows));
     let moved = match sizes.design {
-        DrawnDesign::Secrets { .. } => "a true secret from those of other values",
+        DrawnDesign::Secrets { .. } | DrawnDesign::Ranks { .. } => {
+            "a true secret from those of other values"
+        }
         DrawnDesign::Split { .. } | DrawnDesign::Sets { .. } => {
             "a member from those of non-members"
         }
@@ -58,6 +61,9 @@ pub fn drawn_sizes_text(sizes: &DrawnSizes) -> String {
         "\nμ: how far training moves the score of {moved}, in standard deviations\n\
          at most: for replace and for add/remove, if all guesses are correct\n"
     ));
+    if let Some(rule) = &sizes.rule {
+        out.push_str(&format!("{rule}\n"));
+    }
     if let Some(ceiling) = sizes.coins_ceiling {
         out.push_str(&format!(
             "As many canaries with coins could show at most ε = {}.\n",
@@ -65,7 +71,7 @@ pub fn drawn_sizes_text(sizes: &DrawnSizes) -> String {
         ));
     }
     let unit = match sizes.design {
-        DrawnDesign::Secrets { .. } => "record",
+        DrawnDesign::Secrets { .. } | DrawnDesign::Ranks { .. } => "record",
         DrawnDesign::Split { .. } | DrawnDesign::Sets { .. } => "row",
     };
     for target in &sizes.targets {
@@ -92,7 +98,8 @@ fn subject(design: &DrawnDesign) -> String {
         | DrawnDesign::Sets { members, non_members, .. } => {
             format!("{} with {} held out", counted(members, "member"), grouped(non_members))
         }
-        DrawnDesign::Secrets { records, values, decoys, .. } => {
+        DrawnDesign::Secrets { records, values, decoys, .. }
+        | DrawnDesign::Ranks { records, values, decoys } => {
             let values = match decoys {
                 true => format!("among {} each", counted(values - 1, "decoy")),
                 false => format!("of {}", counted(values, "value")),

@@ -52,12 +52,12 @@ const fn change(guesses: &DrawnGuesses, adjacency: Adjacency) -> &'static str {
 #[must_use]
 pub fn drawn_assumption(guesses: &DrawnGuesses) -> String {
     match guesses {
-        DrawnGuesses::Split(_) => {
-            "the hold-out was drawn uniformly from these rows, independently of the rows themselves, of the \
-             training and of the score; that no row was dropped after the draw for a reason that involves \
-             other rows; and that held-out rows were used for nothing that the score sees"
-                .to_owned()
-        }
+        DrawnGuesses::Split(split) => format!(
+            "the hold-out was drawn uniformly from these rows{}, independently of the rows themselves, of the \
+             training and of the score; that no row was dropped after the draw for a reason that involves other \
+             rows; and that held-out rows were used for nothing that the score sees",
+            within_strata(split)
+        ),
         DrawnGuesses::Secrets(secrets) => {
             let (drawn, decoys) = match secrets.has_decoys() {
                 true => (
@@ -120,15 +120,27 @@ pub fn drawn_headline(
 
 /// What a verdict means.
 #[must_use]
-pub fn drawn_claim_sentence(reason: VerdictReason, guesses: &DrawnGuesses) -> String {
+pub fn drawn_claim_sentence(
+    reason: VerdictReason,
+    guesses: &DrawnGuesses,
+    claimed: Adjacency,
+) -> String {
+    let is_membership =
+        matches!(guesses, DrawnGuesses::Odds(odds) if odds.value == DrawnValue::Membership);
+    if is_membership && claimed == Adjacency::Replace {
+        return "Guesses of memberships bound ε for adding or removing a record alone: the claim was not tested. \
+                Audit a split, or guesses of labels."
+            .to_owned();
+    }
     let [condition, units, remedy, unable] = match guesses {
         DrawnGuesses::Split(split) => [
             format!(
-                "the hold-out was drawn uniformly from these {} rows",
-                grouped(split.members().saturating_add(split.non_members()))
+                "the hold-out was drawn uniformly from these {} rows{}",
+                grouped(split.members().saturating_add(split.non_members())),
+                within_strata(split)
             ),
             "rows".to_owned(),
-            "Hold out more rows".to_owned(),
+            "Hold out more rows, or name more of them".to_owned(),
             "does not tell members from non-members".to_owned(),
         ],
         DrawnGuesses::Secrets(secrets) => [
@@ -137,7 +149,16 @@ pub fn drawn_claim_sentence(reason: VerdictReason, guesses: &DrawnGuesses) -> St
                 false => format!("secrets were uniform on {} values", grouped(secrets.values())),
             },
             "secrets".to_owned(),
-            "Plant more of them, or draw them from more values".to_owned(),
+            match secrets {
+                SecretGuesses::Ranks { .. } => {
+                    "Ranks lose power to several lengths of lists: fix one (--list-length) before the next training"
+                }
+                SecretGuesses::Lists { records, guesses, .. } if guesses < records => {
+                    "Guess more of them, or draw them from more values"
+                }
+                SecretGuesses::Lists { .. } => "Plant more of them, or draw them from more values",
+            }
+            .to_owned(),
             "does not tell secrets from other values".to_owned(),
         ],
         DrawnGuesses::Odds(_) => [
@@ -152,12 +173,11 @@ pub fn drawn_claim_sentence(reason: VerdictReason, guesses: &DrawnGuesses) -> St
             format!("The training is not (ε, δ)-DP as claimed, if {condition}.")
         }
         VerdictReason::AttackMismatch => format!(
-            "The bound does not exceed the claim, but {}: the other direction may show more. Fix the direction \
-             before the next training.",
+            "The bound does not exceed the claim, but {}. Fix the direction before the next training.",
             reversed(guesses)
         ),
         VerdictReason::CeilingWithinClaim => format!(
-            "Even if all guesses were correct, so few {units} could not refute the claim: it was not tested. \
+            "Even if all guesses were correct, these {units} could not refute the claim: it was not tested. \
              {remedy}."
         ),
         VerdictReason::BoundAssumesMore => {
@@ -213,7 +233,7 @@ pub fn drawn_subject(guesses: &DrawnGuesses) -> (&'static str, String) {
             let least = probabilities().fold(1.0, f64::min);
             let most = probabilities().fold(0.0, f64::max);
             let range = match least < most {
-                true => format!("probabilities from {} to {}", given(least), given(most)),
+                true => format!("probabilities from {} to {}", rounded(least, 4), rounded(most, 4)),
                 false => format!("probability {}", given(least)),
             };
             ("odds", format!("{}, {drawn} with {range}", counted(odds.canaries(), "record")))
@@ -327,12 +347,22 @@ pub fn drawn_ceiling_in_words(guesses: &DrawnGuesses, ceilings: &AdjacencyBounds
     format!("ε {} {verb} the most that these guesses can show", shown.join(" and "))
 }
 
+/// Where rows were drawn, if not from all of them.
+fn within_strata(split: &SplitGuesses) -> &'static str {
+    match split {
+        SplitGuesses::Cut { strata } if strata.len() > 1 => ", within each stratum",
+        _ => "",
+    }
+}
+
 /// What reversed scores look like.
 const fn reversed(guesses: &DrawnGuesses) -> &'static str {
     match guesses {
-        DrawnGuesses::Secrets(_) => "true secrets have smaller scores than other values",
+        DrawnGuesses::Secrets(_) => {
+            "in the stated direction, other values look more like secrets than the true ones do"
+        }
         DrawnGuesses::Split(_) | DrawnGuesses::Odds(_) => {
-            "members have smaller scores than the others"
+            "in the stated direction, non-members look more like members than members do"
         }
     }
 }
@@ -342,7 +372,7 @@ const fn reversed(guesses: &DrawnGuesses) -> &'static str {
 pub fn drawn_finding_sentence(finding: &DrawnFinding, guesses: &DrawnGuesses) -> String {
     match *finding {
         DrawnFinding::TiedScores { share } => format!(
-            "{} % of the {}; equal scores count against the attack, so power is lost; use a score of more digits",
+            "{} % of the {}; equal scores count against the attack, and a finer score may show more",
             rounded(100.0 * share, 0),
             match guesses {
                 DrawnGuesses::Secrets(_) => "true secrets share their score with another value",
@@ -350,12 +380,12 @@ pub fn drawn_finding_sentence(finding: &DrawnFinding, guesses: &DrawnGuesses) ->
             }
         ),
         DrawnFinding::ScoresReversed { auc } => format!(
-            "{} (AUC {}): the scores are reversed; a direction chosen after a look at them has no bound",
+            "{} (AUC {}); a direction chosen after a look at the scores has no bound",
             reversed(guesses),
             rounded(auc, 3)
         ),
         DrawnFinding::AllCorrect { guesses: all } => format!(
-            "all {} guesses are correct, which is suspicious: {}, before you blame the training",
+            "every guess of {} is correct, which is suspicious: {}, before you blame the training",
             grouped(all),
             match guesses {
                 DrawnGuesses::Split(_) => {
@@ -369,10 +399,19 @@ pub fn drawn_finding_sentence(finding: &DrawnFinding, guesses: &DrawnGuesses) ->
             }
         ),
         DrawnFinding::FarAboveClaim { epsilon, claimed } => format!(
-            "ε ≥ {} is more than three times the claim of {}, which is suspicious: look for a leak of \
-             the protocol first",
+            "ε ≥ {} is more than three times the claim of {}: first check that {}",
             bound(epsilon, false, 2),
-            given(claimed)
+            given(claimed),
+            match guesses {
+                DrawnGuesses::Split(_) => {
+                    "the hold-out was random and that the score did not see the sides"
+                }
+                DrawnGuesses::Secrets(_) => {
+                    "secrets occur in no prompt and no other record, and that decoys are no easier than secrets"
+                }
+                DrawnGuesses::Odds(_) =>
+                    "the draws had the stated odds and that guesses did not see them",
+            }
         ),
     }
 }

@@ -11,7 +11,7 @@ use dpscope_core::audit::{AuditOptions, AuditResult, Finding, Scores};
 
 use dpscope_core::audit::trade_off::Trials;
 use dpscope_core::mechanism::BatchedGaussian;
-use dpscope_formats::{Array, Dataset, FormatError, MissingValues};
+use dpscope_formats::{Array, Dataset, Format, FormatError, MissingValues};
 use dpscope_report::number::counted;
 use dpscope_report::record::{
     ClaimTest, IndependenceRecord, Report, ResultRecord, SeedSource, TheoryComparison,
@@ -80,6 +80,30 @@ pub(crate) fn array_in(dataset: Dataset<'_>, path: &Path, world: &str) -> Result
             Failure::input(format!("{error}: name the one to read `{world}`")).about(path)
         }
         other => about(other),
+    })
+}
+
+/// The names of the columns of a csv file with a header line, and its array; that of another file has no names.
+pub(crate) fn table_of(path: &Path, name: &str) -> Result<(Option<Vec<String>>, Array), Failure> {
+    with_dataset(path, |dataset| {
+        let names: Vec<String> = match dataset.format() {
+            Format::Csv => dataset.names().into_iter().map(str::to_owned).collect(),
+            _ => Vec::new(),
+        };
+        let is_index = |name: &String| name.is_empty() || name == "Unnamed: 0";
+        if names.first().is_some_and(is_index) {
+            return Err(Failure::input(
+                "has a first column without a name, which pandas writes for the index: save the table with \
+                 to_csv(file, index=False)",
+            )
+            .about(path));
+        }
+        let array = match dataset.array(name) {
+            // a column of this name is one of the table
+            Ok(array) if names.is_empty() => array,
+            _ => dataset.into_only().map_err(|error| Failure::from(error).about(path))?,
+        };
+        Ok(((!names.is_empty()).then_some(names), array))
     })
 }
 

@@ -56,6 +56,7 @@ pub(super) fn sizes(args: &ExpectedArgs, design: DrawnDesign) -> Result<DrawnSiz
         significance,
         rows: rows.map_err(option_of)?,
         targets: targets.map_err(option_of)?,
+        rule: None,
         coins_ceiling: None,
         committed: None,
     })

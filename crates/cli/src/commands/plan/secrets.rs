@@ -47,6 +47,10 @@ pub(crate) struct SecretsPlanArgs {
     #[command(flatten)]
     pub(crate) expected: ExpectedArgs,
 }
+/// What a plan without a length of lists does.
+const RANKS: &str = "The first rows are for the best length of lists, the others for ranks, which are what an \
+    audit tests without --list-length. For a claim about adding or removing a record, pass --list-length.";
+
 pub(crate) fn run(args: &SecretsPlanArgs) -> CommandResult {
     let (records, list_length) = (args.records, args.list_length);
     let (values, decoys) = match args.decoys {
@@ -55,7 +59,15 @@ pub(crate) fn run(args: &SecretsPlanArgs) -> CommandResult {
     };
     let design = DrawnDesign::Secrets { records, values, decoys, list_length };
     // before anything is committed: an invalid option would leave a plan behind
-    let sizes = sizes(&args.expected, design)?;
+    let found = sizes(&args.expected, design)?;
+    // without a length the audit tests ranks; the best length is shown beside
+    let of_ranks = match list_length {
+        None => sizes(&args.expected, DrawnDesign::Ranks { records, values, decoys })?.rows,
+        Some(_) => Vec::new(),
+    };
+    let rule = list_length.is_none().then(|| RANKS.to_owned());
+    let rows = found.rows.into_iter().chain(of_ranks).collect();
+    let sizes = DrawnSizes { rows, rule, ..found };
     let (delta, significance) = (sizes.delta, sizes.significance);
     let coins = CanaryGame::coins(records).and_then(|game| Guesses::new(game, records, records));
     let ceiling = coins.and_then(|all| all.ceiling(delta, significance));

@@ -69,13 +69,22 @@ impl OddsGuesses {
         Self { value, classes, correct, one_sided: false, odds_factor }
     }
 
-    /// By how many standard deviations the number of drawn ones is off, if chance does not explain it.
+    /// By how many standard deviations the drawn ones are off, if chance does not explain it: in number, or
+    /// weighted by how far their probabilities are from ½.
     #[must_use]
     pub fn mismatch(priors: &[f64], drawn: &[f64]) -> Option<f64> {
-        let variance: f64 = priors.iter().map(|prior| prior * (1.0 - prior)).sum();
-        let excess: f64 = drawn.iter().zip(priors).map(|(value, prior)| value - prior).sum();
-        let deviation = excess / variance.sqrt();
-        (deviation.abs() > MISMATCH).then_some(deviation)
+        let deviation = |weight: fn(f64) -> f64| {
+            let of = |(value, &prior): (&f64, &f64)| {
+                let weight = weight(prior);
+                (weight * (value - prior), weight * weight * prior * (1.0 - prior))
+            };
+            let each = drawn.iter().zip(priors).map(of);
+            let (excess, variance) =
+                each.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+            if variance > 0.0 { excess / variance.sqrt() } else { 0.0 }
+        };
+        let deviations = [deviation(|_| 1.0), deviation(|prior| prior - 0.5)];
+        deviations.into_iter().find(|deviation: &f64| deviation.abs() > MISMATCH)
     }
 
     /// Canaries, guessed or not.
@@ -129,6 +138,15 @@ impl OddsGuesses {
         self.odds()?.odds_that_explain(significance)
     }
 
+    /// Steps that a p-value takes: few if all guesses have the same prior.
+    ///
+    /// # Errors
+    /// As [`KnownOdds::new`].
+    pub fn work(&self) -> Result<u64, OneRunError> {
+        let is_binomial = self.odds()?.common_prior().is_some();
+        Ok(if is_binomial { 1 } else { self.guesses().saturating_mul(self.correct) })
+    }
+
     /// As many correct guesses as possible.
     pub(super) fn all_correct(&self) -> Self {
         Self { correct: self.guesses(), ..self.clone() }
@@ -177,6 +195,9 @@ mod tests {
         assert_eq!((guesses.classes.len(), guesses.correct, guesses.guesses()), (2, 2, 3));
         assert_eq!(OddsGuesses::mismatch(&priors, &drawn), None);
         assert!(OddsGuesses::mismatch(&[0.1; 100], &[0.5; 100]).unwrap() > 10.0);
+        // as many ones as stated, but on the wrong records
+        let (priors, drawn) = ([[0.9; 50], [0.1; 50]].concat(), [[0.1; 50], [0.9; 50]].concat());
+        assert!(OddsGuesses::mismatch(&priors, &drawn).is_some());
     }
 
     #[test]

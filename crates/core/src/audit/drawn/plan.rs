@@ -4,7 +4,9 @@ use super::{DrawnError, DrawnGuesses, SecretGuesses};
 use crate::adjacency::Adjacency;
 use crate::audit::one_run::{OneRunError, SecretAttack, rank_lengths};
 use crate::audit::sizes::smallest_size;
-use crate::audit::split::{SplitAttack, SplitCounts, SplitGuesses, SplitSets, default_guesses};
+use crate::audit::split::{
+    SplitAttack, SplitCounts, SplitError, SplitGuesses, SplitSets, default_guesses,
+};
 
 /// An audit that is not made yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +45,15 @@ pub enum DrawnDesign {
         /// Length of the lists; the best one if not given.
         list_length: Option<u64>,
     },
+    /// A secret for each record, whose ranks are tested at several lengths of lists together.
+    Ranks {
+        /// Records with a secret.
+        records: u64,
+        /// Values of a secret; with decoys, the candidates of each.
+        values: u64,
+        /// Whether the values are the true one and decoys.
+        decoys: bool,
+    },
 }
 
 impl DrawnDesign {
@@ -54,12 +65,11 @@ impl DrawnDesign {
             | DrawnDesign::Sets { members, non_members, .. } => {
                 members.saturating_add(*non_members)
             }
-            DrawnDesign::Secrets { records, .. } => *records,
+            DrawnDesign::Secrets { records, .. } | DrawnDesign::Ranks { records, .. } => *records,
         }
     }
 
-    /// The design with another number of rows, of which the same share is held out, or of records. Guesses
-    /// and lists are those of the default.
+    /// The design with another number of rows, of which the same share is held out, or of records.
     #[must_use]
     pub fn of_size(&self, size: u64) -> Self {
         let sides = |members: u64, non_members: u64| {
@@ -68,17 +78,19 @@ impl DrawnDesign {
             (size - non_members, non_members)
         };
         match *self {
-            DrawnDesign::Split { members, non_members, .. } => {
+            DrawnDesign::Split { members, non_members, guesses_in, guesses_out } => {
                 let (members, non_members) = sides(members, non_members);
-                let (guesses_in, guesses_out) = (None, None);
                 DrawnDesign::Split { members, non_members, guesses_in, guesses_out }
             }
-            DrawnDesign::Sets { members, non_members, .. } => {
+            DrawnDesign::Sets { members, non_members, guesses } => {
                 let (members, non_members) = sides(members, non_members);
-                DrawnDesign::Sets { members, non_members, guesses: None }
+                DrawnDesign::Sets { members, non_members, guesses }
             }
             DrawnDesign::Secrets { values, decoys, list_length, .. } => {
                 DrawnDesign::Secrets { records: size, values, decoys, list_length }
+            }
+            DrawnDesign::Ranks { values, decoys, .. } => {
+                DrawnDesign::Ranks { records: size, values, decoys }
             }
         }
     }
@@ -129,6 +141,15 @@ impl DrawnDesign {
                 let correct = SplitAttack::new(mu)?.sets(&sets, guesses)?.correct();
                 DrawnGuesses::Split(SplitGuesses::Sets { members, non_members, guesses, correct })
             }
+            DrawnDesign::Ranks { records, values, decoys } => {
+                let attack = SecretAttack::new(mu)?;
+                let lengths = rank_lengths(values);
+                let correct = |length: &u64| -> Result<u64, OneRunError> {
+                    Ok(attack.expected(records, values, *length, deviations)?.correct())
+                };
+                let within = lengths.iter().map(correct).collect::<Result<Vec<u64>, _>>()?;
+                DrawnGuesses::Secrets(SecretGuesses::Ranks { records, values, decoys, within })
+            }
             DrawnDesign::Secrets { records, values, decoys, list_length } => {
                 let attack = SecretAttack::new(mu)?;
                 let of_length = |list_length: u64| -> Result<(f64, u64, u64), OneRunError> {
@@ -171,10 +192,14 @@ impl DrawnDesign {
         significance: f64,
     ) -> Result<Option<u64>, DrawnError> {
         let reaches = |size: u64| -> Result<bool, DrawnError> {
-            let guesses = self.of_size(size).guessed(mu, 1.0, delta, significance)?;
-            match guesses.bounds(delta, significance) {
+            let guesses = self.of_size(size).guessed(mu, 1.0, delta, significance);
+            match guesses.and_then(|guesses| guesses.bounds(delta, significance)) {
                 Ok(bounds) => Ok(bounds.of(adjacency) >= epsilon),
-                Err(DrawnError::Split(crate::audit::split::SplitError::Few { .. })) => Ok(false),
+                // smaller than the audit allows, or than the stated guesses
+                Err(DrawnError::Split(SplitError::Few { .. } | SplitError::Guesses { .. })) => {
+                    Ok(false)
+                }
+                Err(DrawnError::Split(SplitError::Bound(OneRunError::Guesses { .. }))) => Ok(false),
                 Err(error) => Err(error),
             }
         };

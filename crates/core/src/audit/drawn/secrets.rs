@@ -2,7 +2,8 @@
 
 use crate::adjacency::Adjacency;
 use crate::audit::AdjacencyBounds;
-use crate::audit::one_run::{ListGuesses, OneRunError, SecretRanks, rank_lengths};
+use crate::audit::drawn_finding::DrawnFinding;
+use crate::audit::one_run::{ListGuesses, NOTABLE_TIES, OneRunError, SecretRanks, rank_lengths};
 
 /// How secrets were guessed, each uniform on S values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,6 +160,8 @@ pub struct CandidateScores {
     ranks: Vec<u64>,
     margins: Vec<f64>,
     tied: u64,
+    /// Sum of the shares of other candidates with smaller scores, of which equal ones count half.
+    shares_below: f64,
     values: u64,
     current: CandidatesOfRecord,
 }
@@ -184,6 +187,7 @@ impl CandidateScores {
             ranks: Vec::new(),
             margins: Vec::new(),
             tied: 0,
+            shares_below: 0.0,
             values: 0,
             current: CandidatesOfRecord {
                 truth: f64::NAN,
@@ -226,6 +230,8 @@ impl CandidateScores {
         let CandidatesOfRecord { not_below, equal, largest, .. } = &self.current;
         self.ranks.push(not_below + 1);
         self.tied += u64::from(*equal > 0);
+        let others = self.values.saturating_sub(1) as f64;
+        self.shares_below += (others - *not_below as f64 + 0.5 * *equal as f64) / others;
         let listed = self.list_length.checked_sub(1).and_then(|place| largest.get(place));
         let margin = match (listed, largest.get(self.list_length)) {
             (Some(last), Some(next)) if last > next => last - next,
@@ -268,10 +274,16 @@ impl CandidateScores {
         })
     }
 
-    /// The share of records whose true value has the score of another candidate.
+    /// What the scores show: that most true values share theirs with another candidate, or have smaller ones
+    /// than chance explains.
     #[must_use]
-    pub fn tied_share(&self) -> f64 {
-        self.tied as f64 / self.ranks.len().max(1) as f64
+    pub fn findings(&self) -> Vec<DrawnFinding> {
+        let records = self.ranks.len().max(1);
+        let share = self.tied as f64 / records as f64;
+        let tied = (share > NOTABLE_TIES).then_some(DrawnFinding::TiedScores { share });
+        let auc = self.shares_below / records as f64;
+        let reversed = DrawnFinding::reversed_candidates(auc, self.values, records);
+        tied.into_iter().chain(reversed).collect()
     }
 }
 
@@ -293,7 +305,13 @@ mod tests {
     fn ranks_count_ties_against_the_attack() {
         let scores = scored(1, &[&[3.0, 1.0, 2.0, 0.0], &[1.0, 1.0, 0.0, 2.0], &[0.0; 4]]);
         assert_eq!(scores.ranks(), [1, 3, 4]);
-        assert!((scores.tied_share() - 2.0 / 3.0).abs() < 1e-15);
+        let [DrawnFinding::TiedScores { share }] = scores.findings()[..] else {
+            panic!("{:?}", scores.findings())
+        };
+        assert!((share - 2.0 / 3.0).abs() < 1e-15);
+        // constant scores are tied, and not reversed
+        let constant: Vec<&[f64]> = vec![&[0.0; 9]; 100];
+        assert_eq!(scored(1, &constant).findings(), [DrawnFinding::TiedScores { share: 1.0 }]);
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use super::root::last_below;
 use super::tails::rounded_down;
-use super::walk::{grouped, largest_of_grid};
+use super::walk::{grouped, largest_of_grid, ln_reached};
 use super::{OneRunError, check_delta, check_epsilon, check_significance};
 use crate::math;
+use crate::special::UnitPoint;
 
 /// Canaries with the same known probability of inclusion, and the guesses of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -145,11 +146,31 @@ impl KnownOdds {
 
     /// The tail of the sum of independent hits.
     fn reached(&self, epsilon: f64) -> f64 {
-        let hits = self.classes.iter().flat_map(|class| {
-            let of = |prior: f64, count: u64| (hit(epsilon, prior), count);
-            [of(class.inclusion, class.guesses_in), of(1.0 - class.inclusion, class.guesses_out)]
-        });
-        poisson_binomial_tail(hits, self.correct)
+        let hits = self.priors().map(|(prior, count)| (hit(epsilon, prior), count));
+        match self.common_prior() {
+            Some((prior, guesses)) => {
+                let q = UnitPoint::from_value(hit(epsilon, prior));
+                (math::exp(ln_reached(guesses, self.correct, q)) * (1.0 + 1e-12)).min(1.0)
+            }
+            None => poisson_binomial_tail(hits, self.correct),
+        }
+    }
+
+    /// Priors of what guesses say, and how many have it.
+    fn priors(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+        let of_class = |class: &OddsClass| {
+            [(class.inclusion, class.guesses_in), (1.0 - class.inclusion, class.guesses_out)]
+        };
+        self.classes.iter().flat_map(of_class).filter(|prior| prior.1 > 0)
+    }
+
+    /// The prior of all guesses and their number, if it is one: their hits are binomial then, whatever their
+    /// number.
+    #[must_use]
+    pub fn common_prior(&self) -> Option<(f64, u64)> {
+        let first = self.priors().next()?.0;
+        let is_one = self.priors().all(|prior| prior.0 == first);
+        is_one.then(|| (first, self.priors().map(|prior| prior.1).sum()))
     }
 
     /// δ Σ w over all canaries.

@@ -17,6 +17,7 @@
 mod audit;
 mod cut;
 mod error;
+mod nearest;
 mod plan;
 mod scored;
 mod sets;
@@ -26,6 +27,7 @@ mod strata;
 pub use audit::{SplitCounts, SplitGuesses};
 pub use cut::{AddRemoveLimits, NamedRows};
 pub use error::SplitError;
+pub use nearest::nearest_distances;
 pub use plan::{SplitAttack, default_guesses};
 pub use scored::SplitScores;
 pub use sets::SplitSets;

@@ -23,9 +23,13 @@ pub(crate) fn run(args: &GuessesArgs) -> CommandResult {
         (Some(drawn), Some(guessed)) => read(args, drawn, guessed)?,
         _ => counted(args)?,
     };
-    if guesses.guesses().saturating_mul(guesses.correct) > MOST_WORK {
+    if guesses.guesses() == 0 {
+        return Err(Failure::input("every guess abstains; guess at least one record"));
+    }
+    if guesses.work().map_err(Failure::input)? > MOST_WORK {
         return Err(Failure::input(format!(
-            "{} guesses take too long: abstain from those that are less clear, up to about 10,000",
+            "{} guesses with odds of their own take too long: audit a part of the records, with at most about \
+             10,000 guesses, that was drawn before anybody looked at results",
             grouped(guesses.guesses())
         )));
     }
@@ -86,8 +90,8 @@ fn read(args: &GuessesArgs, drawn: &Path, guessed: &Path) -> Result<OddsGuesses,
     }
     if let Some(deviation) = OddsGuesses::mismatch(&priors, &truth) {
         return Err(Failure::input(format!(
-            "does not fit the stated probabilities: the number of ones is {deviation:.1} standard deviations \
-             from its mean; check that probabilities are those of a 1, for these records in this order"
+            "does not fit the stated probabilities: the ones are {deviation:.1} standard deviations from what \
+             these lead to; check that probabilities are those of a 1, for these records in this order"
         ))
         .about(drawn));
     }

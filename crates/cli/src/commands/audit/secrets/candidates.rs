@@ -8,7 +8,7 @@ use dpscope_formats::{FormatError, Limits, StoredArray};
 use dpscope_report::number::grouped;
 
 use super::design::Design;
-use crate::commands::audit::recorded::array_of;
+use crate::commands::audit::recorded::table_of;
 use crate::failure::Failure;
 use crate::files::{limits, name_of, remember_input};
 
@@ -16,8 +16,6 @@ use crate::files::{limits, name_of, remember_input};
 const PART: u64 = 1 << 18;
 /// Longer lists are those of an attack that knows nothing, and each score takes longer.
 const MOST_LISTED: u64 = 1 << 16;
-/// A share of equal scores above which power is lost.
-const NOTABLE_TIES: f64 = 0.5;
 
 /// Guesses by the scores, and what the scores show.
 pub(super) fn guesses(
@@ -40,9 +38,12 @@ pub(super) fn guesses(
             "has {} scores per record; expected {}, {}",
             grouped(columns),
             grouped(expected),
-            match design.values {
-                Some(_) => "one for each value: leave --values out if the others are decoys",
-                None => "one for the true value and for each planned decoy",
+            match (design.values, &design.planned) {
+                (Some(_), None) => {
+                    "one for each value: leave --values out if the others are decoys"
+                }
+                (Some(_), Some(_)) => "one for each value, as the plan has no decoys",
+                (None, _) => "one for the true value and for each planned decoy",
             }
         ))
         .about(path));
@@ -54,10 +55,7 @@ pub(super) fn guesses(
         true => scores.lists(decoys, design.guesses),
         false => design.of_ranks(scores.ranks(), (columns, decoys)),
     };
-    let share = scores.tied_share();
-    let tied = (share > NOTABLE_TIES).then_some(DrawnFinding::TiedScores { share });
-    let reversed = DrawnFinding::reversed_ranks(columns, scores.ranks());
-    Ok((found.map_err(Failure::input)?, tied.into_iter().chain(reversed).collect()))
+    Ok((found.map_err(Failure::input)?, scores.findings()))
 }
 
 /// Adds a part of a row.
@@ -104,7 +102,7 @@ fn each_row(
         }
         return Ok(columns);
     }
-    let (shape, mut data) = array_of(path, "candidates", false)?.into_parts();
+    let (shape, mut data) = table_of(path, "candidates")?.1.into_parts();
     let shape: Vec<u64> = shape.iter().map(|&length| length as u64).collect();
     let (_, columns) = table(&shape)?;
     for (row, part) in data.chunks_mut(columns as usize).enumerate() {

@@ -8,7 +8,7 @@ pub(crate) use args::SecretsArgs;
 
 use std::path::Path;
 
-use dpscope_core::audit::drawn::{DrawnFinding, DrawnGuesses, SecretGuesses};
+use dpscope_core::audit::drawn::{DrawnGuesses, SecretGuesses};
 
 use crate::commands::audit::drawn::DrawnEvidence;
 use crate::commands::audit::recorded::{array_of, flat};
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &SecretsArgs) -> CommandResult {
     let started = web_time::Instant::now();
     let design = Design::new(args)?;
     let (guesses, findings) = match (&args.ranks, &args.candidates) {
-        (Some(ranks), _) => ranked(&design, ranks)?,
+        (Some(ranks), _) => (ranked(&design, ranks)?, Vec::new()),
         (None, Some(file)) => candidates::guesses(&design, file)?,
         (None, None) => (counted(args, &design)?, Vec::new()),
     };
@@ -46,7 +46,7 @@ fn counted(args: &SecretsArgs, design: &Design) -> Result<SecretGuesses, Failure
     })
 }
 
-fn ranked(design: &Design, path: &Path) -> Result<(SecretGuesses, Vec<DrawnFinding>), Failure> {
+fn ranked(design: &Design, path: &Path) -> Result<SecretGuesses, Failure> {
     if design.guesses.is_some() {
         return Err(Failure::input(
             "the plan guesses some secrets by the margins of their candidates; pass --candidates",
@@ -66,7 +66,5 @@ fn ranked(design: &Design, path: &Path) -> Result<(SecretGuesses, Vec<DrawnFindi
     };
     let ranks = numbers.iter().enumerate().map(whole).collect::<Result<Vec<u64>, _>>()?;
     design.check_records(ranks.len()).map_err(|failure| failure.about(path))?;
-    let guesses = design.of_ranks(&ranks, (values, decoys)).map_err(Failure::input)?;
-    let reversed = DrawnFinding::reversed_ranks(values, &ranks);
-    Ok((guesses, reversed.into_iter().collect()))
+    design.of_ranks(&ranks, (values, decoys)).map_err(Failure::input)
 }

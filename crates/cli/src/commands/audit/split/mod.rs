@@ -41,11 +41,16 @@ pub(crate) fn run(args: &SplitArgs) -> CommandResult {
 }
 
 fn check_rule(args: &SplitArgs) -> Result<(), Failure> {
-    let of_cut = args.guesses_in.or(args.guesses_out).is_some() || args.member_strata.is_some();
+    let is_sets = args.rule == SplitRuleArg::Sets;
     Failure::first_of(&[
         (
-            args.rule == SplitRuleArg::Sets && of_cut,
-            "--rule sets guesses sets, in which strata cost nothing; pass --guesses, and no strata",
+            is_sets && args.guesses_in.or(args.guesses_out).is_some(),
+            "--rule sets guesses sets; pass --guesses in place of --guesses-in and --guesses-out",
+        ),
+        (
+            is_sets && args.member_strata.is_some(),
+            "--rule sets matches rows of the whole split, so it has no bound for a split within strata; use \
+             --rule cut",
         ),
         (
             args.rule == SplitRuleArg::Cut && args.guesses.is_some(),
@@ -115,7 +120,7 @@ fn scored(
 /// The rows of one stratum, named by their scores.
 fn named(args: &SplitArgs, members: &[f64], others: &[f64]) -> Result<SplitCounts, Failure> {
     let wanted = |guesses: Option<u64>, side: usize| {
-        guesses.unwrap_or_else(|| default_guesses(side as u64)).min(side as u64)
+        guesses.unwrap_or_else(|| default_guesses(side as u64).min(side as u64))
     };
     let guesses = [wanted(args.guesses_in, members.len()), wanted(args.guesses_out, others.len())];
     Ok(SplitScores::new(members, others)?.named(guesses))
@@ -162,7 +167,13 @@ fn strata_of(
     }
     strata.sort_by(|a, b| a.0.total_cmp(&b.0));
     let has_both = |sides: &[Vec<f64>; 2]| sides.iter().all(|side| !side.is_empty());
-    Ok(strata.into_iter().map(|(_, sides)| sides).filter(has_both).collect())
+    let both: Vec<_> = strata.into_iter().map(|(_, sides)| sides).filter(has_both).collect();
+    match both.is_empty() {
+        true => Err(Failure::input(
+            "no stratum has both members and non-members: compare the numbers in both files of strata",
+        )),
+        false => Ok(both),
+    }
 }
 
 /// One number per row; scores may be infinite, such as the loss of a label with probability 0.

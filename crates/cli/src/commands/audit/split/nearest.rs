@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use crate::commands::audit::recorded::{array_of, check_finite};
+use dpscope_core::audit::split::nearest_distances;
+use dpscope_core::foreign_text::ForeignText;
+
+use crate::commands::audit::recorded::{check_finite, table_of};
 use crate::failure::Failure;
 
 /// Most differences of numbers: about a minute.
@@ -14,8 +17,10 @@ const MOST_WORK: f64 = 1e11;
 /// alone would know the sides. Distances are Euclidean.
 pub(super) fn scores(sides: [&Path; 2], synthetic: &Path) -> Result<[Vec<f64>; 2], Failure> {
     let [members, others] = sides;
-    let tables = [table(members, "members")?, table(others, "non_members")?];
-    let released = table(synthetic, "synthetic")?;
+    let first = table(members, "members")?;
+    let second = table(others, "non_members")?.in_order_of(&first, others, members)?;
+    let released = table(synthetic, "synthetic")?.in_order_of(&first, synthetic, members)?;
+    let tables = [first, second];
     for (path, table) in [(others, &tables[1]), (synthetic, &released)] {
         if table.columns != tables[0].columns {
             return Err(Failure::input(format!(
@@ -41,18 +46,20 @@ pub(super) fn scores(sides: [&Path; 2], synthetic: &Path) -> Result<[Vec<f64>; 2
     let released = released.scaled(&scales);
     Ok(tables.map(|table| {
         let table = table.scaled(&scales);
-        table.values.chunks(table.columns).map(|row| -released.distance_to(row)).collect()
+        let distances = nearest_distances(&table.values, &released.values, table.columns);
+        distances.into_iter().map(|distance| -distance).collect()
     }))
 }
 
-/// Rows of numbers.
+/// Rows of numbers, with the names of their columns where the file has them.
 struct Table {
+    names: Option<Vec<String>>,
     columns: usize,
     values: Vec<f64>,
 }
 
 fn table(path: &Path, name: &str) -> Result<Table, Failure> {
-    let array = array_of(path, name, false)?;
+    let (names, array) = table_of(path, name)?;
     let remedy =
         "give every row a finite number in every column, or leave the column out of all tables";
     check_finite(&array, path, remedy)?;
@@ -65,7 +72,7 @@ fn table(path: &Path, name: &str) -> Result<Table, Failure> {
                 .about(path));
         }
     };
-    Ok(Table { columns, values })
+    Ok(Table { names, columns, values })
 }
 
 impl Table {
@@ -80,16 +87,28 @@ impl Table {
         self
     }
 
-    fn distance_to(&self, row: &[f64]) -> f64 {
-        let mut least = f64::INFINITY;
-        for released in self.values.chunks(self.columns) {
-            let mut sum = 0.0;
-            for (one, other) in released.iter().zip(row) {
-                sum += (one - other) * (one - other);
-            }
-            least = least.min(sum);
+    /// The columns in the order of another table, if both have names.
+    fn in_order_of(mut self, first: &Table, path: &Path, other: &Path) -> Result<Self, Failure> {
+        let (Some(names), Some(wanted)) = (&self.names, &first.names) else { return Ok(self) };
+        if names == wanted {
+            return Ok(self);
         }
-        least.sqrt()
+        let place_of = |wanted: &String| {
+            names.iter().position(|name| name == wanted).ok_or_else(|| {
+                Failure::input(format!(
+                    "has no column `{}`, and {} has one; give all tables the same columns",
+                    ForeignText::new(wanted),
+                    other.display()
+                ))
+                .about(path)
+            })
+        };
+        let places = wanted.iter().map(place_of).collect::<Result<Vec<usize>, _>>()?;
+        if places.len() == self.columns {
+            let rows = self.values.chunks(self.columns);
+            self.values = rows.flat_map(|row| places.iter().map(|&place| row[place])).collect();
+        }
+        Ok(self)
     }
 }
 
