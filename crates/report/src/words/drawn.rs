@@ -265,6 +265,9 @@ pub fn drawn_guesses_in_words(guesses: &DrawnGuesses) -> Vec<String> {
     }
 }
 
+/// Most counts of ranks that are shown.
+const MOST_STEPS: usize = 4;
+
 fn secrets_in_words(secrets: &SecretGuesses) -> String {
     match secrets {
         SecretGuesses::Lists { list_length, guesses, correct, .. } => format!(
@@ -280,8 +283,13 @@ fn secrets_in_words(secrets: &SecretGuesses) -> String {
             let lengths = (0..within.len()).map(|power| (1_u64 << power, within[power]));
             let mut before = 0;
             let steps = lengths.filter(|&(_, count)| std::mem::replace(&mut before, count) < count);
+            let steps: Vec<(u64, u64)> = steps.collect();
+            // the first of them and every so many that follow
+            let stride = steps.len().div_ceil(MOST_STEPS).max(1);
             let shown: Vec<String> = steps
-                .map(|(length, count)| format!("{} of rank ≤ {}", grouped(count), grouped(length)))
+                .iter()
+                .step_by(stride)
+                .map(|&(length, count)| format!("{} up to {}", grouped(count), grouped(length)))
                 .collect();
             match shown.is_empty() {
                 true => format!("of {} ranks, none is in the better half", grouped(*records)),

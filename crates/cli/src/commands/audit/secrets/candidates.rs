@@ -31,7 +31,7 @@ pub(super) fn guesses(
     let sign = if design.is_lower { -1.0 } else { 1.0 };
     let mut scores = CandidateScores::new(list_length as usize);
     let columns = each_row(path, |row, part, ends| add(&mut scores, row, part, ends, sign))
-        .map_err(|failure| failure.about(path))?;
+        .map_err(|failure| if failure.file.is_some() { failure } else { failure.about(path) })?;
     let expected = design.decoys.map(|decoys| decoys + 1).or(design.values);
     if let Some(expected) = expected.filter(|&expected| expected != columns) {
         return Err(Failure::input(format!(
