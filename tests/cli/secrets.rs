@@ -39,7 +39,7 @@ fn claims_are_compared_with_the_bound_of_their_adjacency() {
 fn candidates(ahead: usize) -> Vec<f64> {
     let mut draws = Draws::new(45);
     let score = |draws: &mut Draws, place: usize| {
-        draws.normal() + if place % 500 == 0 && place / 500 < ahead { 9.0 } else { 0.0 }
+        draws.normal() + if place.is_multiple_of(500) && place / 500 < ahead { 9.0 } else { 0.0 }
     };
     (0..40 * 500).map(|place| score(&mut draws, place)).collect()
 }
@@ -172,7 +172,9 @@ fn committed_secrets_are_audited_as_planned() {
     folder.run(plan).refuses(2, &["plan.json", "exists"]);
     let mut draws = Draws::new(47);
     let scores: Vec<f64> = (0..30 * 201)
-        .map(|place| draws.normal() + if place % 201 == 0 && place < 10 * 201 { 9.0 } else { 0.0 })
+        .map(|place: usize| {
+            draws.normal() + if place.is_multiple_of(201) && place < 10 * 201 { 9.0 } else { 0.0 }
+        })
         .collect();
     folder.write("scores.npy", npy_f8(&[30, 201], &scores));
     let audit = "audit secrets --plan plan --candidates scores.npy";

@@ -188,7 +188,17 @@ fn main() -> ExitCode {
             .with_kind("1 min"),
     ];
     trials.extend(runnable(FRAMEWORKS[0], seeds.into()));
-    let language_model = [
+    trials.extend(runnable(FRAMEWORKS[1], language_models()));
+    let events = Trial::test("events_of_dp_accounting_are_imported", events_are_imported);
+    trials.extend(runnable(WITH_DP_ACCOUNTING, vec![events]));
+    trials.extend(generators::trials());
+    trials.extend(loaders::trials());
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// Audits of language models, by coins and by secrets.
+fn language_models() -> Vec<Trial> {
+    vec![
         Trial::test("a_language_model_that_memorises_its_canaries_is_refuted", || {
             language_model(None, "--claim 2", 3)
         }),
@@ -202,13 +212,7 @@ fn main() -> ExitCode {
             let claim = "--claim 2.3 --claim-adjacency zero-out";
             language_model_with_secrets(Some("--dp"), claim, 0)
         }),
-    ];
-    trials.extend(runnable(FRAMEWORKS[1], language_model.into()));
-    let events = Trial::test("events_of_dp_accounting_are_imported", events_are_imported);
-    trials.extend(runnable(WITH_DP_ACCOUNTING, vec![events]));
-    trials.extend(generators::trials());
-    trials.extend(loaders::trials());
-    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+    ]
 }
 
 /// The tests of an example; if it cannot run here, tests that report the reason.

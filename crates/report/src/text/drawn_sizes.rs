@@ -8,7 +8,7 @@ use dpscope_core::format::{given, rounded};
 use super::table::table;
 use crate::document::Align;
 use crate::number::{confidence, counted, delta, grouped, plain};
-use crate::record::DrawnSizes;
+use crate::record::{DrawnSizes, DrawnTarget};
 use crate::words::drawn_guesses_in_words;
 
 /// Expected bounds, sizes for a wanted bound, and what was committed.
@@ -70,26 +70,29 @@ pub fn drawn_sizes_text(sizes: &DrawnSizes) -> String {
             plain(ceiling, Kind::Lower, 2)
         ));
     }
-    let unit = match sizes.design {
+    sizes.targets.iter().for_each(|target| out.push_str(&needed(&sizes.design, target)));
+    out
+}
+
+/// The size for a wanted ε, a line after an empty one.
+fn needed(design: &DrawnDesign, target: &DrawnTarget) -> String {
+    let unit = match design {
         DrawnDesign::Secrets { .. } | DrawnDesign::Ranks { .. } => "record",
         DrawnDesign::Split { .. } | DrawnDesign::Sets { .. } => "row",
     };
-    for target in &sizes.targets {
-        let needed = match target.size {
-            Some(size) => format!("about {}", counted(size, unit)),
-            None => format!("more than 10^9 {unit}s"),
-        };
-        let change = match target.adjacency {
-            Adjacency::Replace => "replacing",
-            Adjacency::AddRemove | Adjacency::ZeroOut => "adding or removing",
-        };
-        out.push_str(&format!(
-            "\nε ≥ {} for {change} one, at μ = {}, needs {needed}.\n",
-            given(target.epsilon),
-            rounded(target.gdp_mu, 3)
-        ));
-    }
-    out
+    let needed = match target.size {
+        Some(size) => format!("about {}", counted(size, unit)),
+        None => format!("more than 10^9 {unit}s"),
+    };
+    let change = match target.adjacency {
+        Adjacency::Replace => "replacing",
+        Adjacency::AddRemove | Adjacency::ZeroOut => "adding or removing",
+    };
+    format!(
+        "\nε ≥ {} for {change} one, at μ = {}, needs {needed}.\n",
+        given(target.epsilon),
+        rounded(target.gdp_mu, 3)
+    )
 }
 
 fn subject(design: &DrawnDesign) -> String {
