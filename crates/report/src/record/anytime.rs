@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use super::claim::verdict_of;
 use super::{ClaimRecord, ClaimTest, LimitRecord};
 use crate::number::{confidence, delta, plain};
-use crate::words::{Subject, claim_sentence};
 
 /// The result of bets on pairs of runs, one of each world.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -70,6 +69,20 @@ pub struct AnytimeEvidence {
     pub fixed_epsilon: f64,
 }
 
+/// What a verdict means.
+const fn claim_sentence(reason: VerdictReason) -> &'static str {
+    match reason {
+        VerdictReason::BoundExceedsClaim => {
+            "The procedure behind these scores is not (ε, δ)-DP for any ε below the bound, if its runs were \
+             independent of each other. It does not matter when the test was ended."
+        }
+        _ => {
+            "The bound does not exceed the claim, which proves nothing about it. More runs may be added at the end \
+             of the files, and the test be looked at again."
+        }
+    }
+}
+
 impl AnytimeReport {
     /// The `schema` of these reports.
     pub const SCHEMA: &'static str = "dpscope.anytime/1";
@@ -82,7 +95,7 @@ impl AnytimeReport {
         let of_claim = |claim: PrivacyClaim| -> Result<ClaimRecord, ClaimError> {
             claim.check()?;
             let reason = VerdictReason::of_bound(found.epsilon, None, claim.epsilon);
-            let says = claim_sentence(reason, Subject::Scores).to_owned();
+            let says = claim_sentence(reason).to_owned();
             let note = PrivacyClaim::adjacency_note(claim.adjacency).into();
             Ok(ClaimRecord { claim, verdict: reason.into(), says, note })
         };

@@ -2,7 +2,6 @@
 
 use dpscope_core::accounting::Kind;
 use dpscope_core::audit::OutcomeKind;
-use dpscope_core::audit::claim::Verdict;
 
 use super::Reported;
 use crate::document::{Document, Hints, Section};
@@ -55,8 +54,7 @@ fn document(report: &AnytimeReport) -> Document {
     document.gap();
     document.open(Section::Meaning);
     let meaning = match &report.claim {
-        Some(claim) if claim.verdict.outcome == Verdict::Refuted => claim.says.clone(),
-        Some(claim) => format!("{} {}", claim.says, "The next runs may be added to the same test."),
+        Some(claim) => format!("{} Adjacency: {}.", claim.says, claim.note),
         None if report.epsilon > 0.0 => "Any claim below this ε is refuted.".to_owned(),
         None => NO_LEAKAGE.to_owned(),
     };
