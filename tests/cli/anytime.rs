@@ -28,7 +28,8 @@ fn bets_on_pairs_of_runs_refute_a_claim() {
     assert!(number(&report, "/reached_after") <= 880.0);
     assert_eq!(text(&report, "/answer/headline"), text(&report, "/headline"));
     folder.run(&format!("{audit} --fail-above 0.4")).exits(3);
-    folder.run(&format!("{audit} --claim 9")).exits(0);
+    folder.run(&format!("{audit} --claim 3")).exits(0);
+    folder.run(&format!("{audit} --claim 90")).exits(6);
     folder.run(&format!("{audit} --threshold-rule simultaneous")).refuses(2, &["--anytime"]);
 }
 
@@ -40,4 +41,8 @@ fn unpaired_runs_are_refused() {
     folder
         .run("audit scores --target in.npy --zero-out few.npy --anytime")
         .refuses(2, &["100 and 90", "give both as many"]);
+    let short = written(20);
+    short
+        .run("audit scores --target in.npy --zero-out out.npy --anytime")
+        .refuses(2, &["20 pairs", "add runs"]);
 }

@@ -122,6 +122,12 @@ fn guesses_of_labels_are_weighed_by_their_odds() {
     let mismatch = format!("{files} --probability 0.9");
     folder.run(&mismatch).refuses(2, &["drawn.npy", "standard deviations"]);
     folder.run(files).refuses(2, &["--probability"]);
+    // as many members as expected
+    let half: Vec<f64> = (0..800).map(|row| f64::from(row % 2)).collect();
+    folder.write("half.npy", npy_f8(&[800], &half));
+    let half = "audit guesses --drawn half.npy --guessed said.npy --probability 0.5";
+    folder.run(half).refuses(2, &["half.npy", "--independent-draws", "audit split"]);
+    folder.run(&format!("{half} --independent-draws")).exits(0);
     folder.write("short.npy", npy_f8(&[3], &[0.5; 3]));
     folder
         .run(&format!("{files} --priors short.npy"))
@@ -139,10 +145,10 @@ fn impossible_secrets_are_refused_with_what_to_change() {
     for (words, parts) in [
         ("", &["--ranks"][..]),
         ("--records 9 --correct 3", &["--values"]),
-        ("--records 9 --values 1 --correct 3", &["2"]),
-        ("--records 9 --values 10 --list-length 10 --correct 3", &["list"]),
-        ("--records 9 --values 10 --correct 10", &["correct"]),
-        ("--records 9 --values 10 --guesses 10 --correct 3", &["guesses"]),
+        ("--records 9 --values 1 --correct 3", &["values = 1"]),
+        ("--records 9 --values 10 --list-length 10 --correct 3", &["list length = 10"]),
+        ("--records 9 --values 10 --correct 10", &["correct = 10"]),
+        ("--records 9 --values 10 --guesses 10 --correct 3", &["guesses = 10"]),
         ("--records 2 --values 3 --correct 2", &["smaller δ"]),
         ("--records 9 --values 1e17 --correct 3", &["2^53"]),
     ] {
@@ -193,10 +199,26 @@ fn committed_secrets_are_audited_as_planned() {
         .refuses(2, &["200 scores per record", "201"]);
     folder.write("ranks.npy", npy_f8(&[30], &[1.0; 30]));
     folder.run("audit secrets --plan plan --ranks ranks.npy").refuses(2, &["--candidates"]);
+    let others: Vec<f64> = scores.iter().rev().copied().collect();
+    folder.write("others.npy", npy_f8(&[30, 201], &others));
+    folder
+        .run("audit secrets --plan plan --candidates others.npy")
+        .refuses(2, &["audited before", "new plan"]);
+    let values = folder.read("plan/values.npy");
+    folder.write("plan/values.npy", &values[..values.len() - 1]);
+    folder.run(audit).refuses(5, &["values.npy", "changed"]);
+    folder.write("plan/values.npy", values);
     let planned = String::from_utf8(folder.read("plan/plan.json")).unwrap();
     folder.write("plan/plan.json", planned.replace("\"guesses\": 10", "\"guesses\": 9"));
     folder.run(audit).refuses(5, &["commitment.txt", "changed"]);
-    dpscope("plan secrets --records 5 --values 10 --decoys 9").refuses(2, &["half"]);
+    for (words, part) in [
+        ("--values 10 --decoys 9", "half"),
+        ("--values 1", "at least 2 values"),
+        ("--values 10 --list-length 10", "lists of 10 of 10"),
+        ("--values 10 --guesses 6 --out plan", "6 guesses of 5 records"),
+    ] {
+        dpscope(&format!("plan secrets --records 5 {words}")).refuses(2, &[part]);
+    }
     dpscope("plan secrets --records 5 --values 10 --mu -1").refuses(2, &["--mu"]);
 }
 

@@ -1,6 +1,7 @@
 //! Bets that may be looked at after every run.
 
 use dpscope_core::audit::anytime::AnytimeTest;
+use dpscope_core::gdp::gdp_epsilon;
 use dpscope_core::interval::clopper_pearson_lower;
 use dpscope_core::math;
 use dpscope_tests::Draws;
@@ -53,6 +54,31 @@ fn a_leak_is_found_and_more_runs_lose_nothing() {
     let (few, _) = bound(300);
     let (more, reached) = bound(2_000);
     assert!(few > 0.5 && more >= few, "{few} {more}");
+    assert!(more <= gdp_epsilon(1.5, 1e-5).unwrap(), "{more}");
+    assert!(more <= AnytimeTest::ceiling(1_980, 1e-5, 0.05).unwrap());
     assert!(reached.unwrap() <= 1_980);
     assert_eq!(bound(10), (0.0, None));
+}
+
+/// Many pairs of which neither run counts lose more at small ε than at large ones: the bound ends at the first
+/// point of the grid that is not rejected, and not at a later one.
+#[test]
+fn the_bound_ends_at_the_first_epsilon_that_is_not_rejected() {
+    let mut draws = Draws::new(458);
+    let pilot = (0..20).map(|_| [-1.0 + 0.3 * draws.uniform(), -1.0 + 0.3 * draws.uniform()]);
+    let neither = (0..7_000).map(|_| [-2.0, -2.0]);
+    let wins = (0..100).map(|_| [1.0, -2.0]);
+    let pairs: Vec<[f64; 2]> = pilot.chain(neither).chain(wins).collect();
+    let (delta, needed) = (0.01, -math::ln(SIGNIFICANCE));
+    let test = AnytimeTest::of_pilot(&pairs);
+    let bets = AnytimeTest::after_pilot(&pairs);
+    let is_rejected = |point: u32| {
+        let epsilon = 0.005 * f64::from(point);
+        test.wealth(bets, epsilon, delta).unwrap().ln_largest >= needed
+    };
+    let first = (0..400).find(|&point| !is_rejected(point)).unwrap();
+    let expected = 0.005 * f64::from(first.saturating_sub(1));
+    let (found, _) = AnytimeTest::bound(&pairs, delta, SIGNIFICANCE).unwrap();
+    assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+    assert!((first..400).any(is_rejected), "the wealth must rise again for the test to fail");
 }

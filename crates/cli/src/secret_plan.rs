@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dpscope_formats::{CoinSeed, write_secrets};
 use dpscope_recorded::{hex, unhex};
-use dpscope_report::number::grouped;
+use dpscope_report::number::{counted, grouped};
 use dpscope_report::record::SecretPlan;
 
 use crate::canary_plan::{MOST_BYTES, MOST_COINS};
@@ -55,7 +55,7 @@ pub(crate) fn open(folder: &Path) -> Result<(SecretPlan, String), Failure> {
     Ok((plan, commitment))
 }
 
-/// Refuses numbers that no program plans.
+/// Rejects plans that draw too many values, or that no audit could follow.
 pub(crate) fn check(plan: &SecretPlan) -> Result<(), String> {
     let SecretPlan { records, values, decoys, .. } = *plan;
     if plan.schema != SecretPlan::SCHEMA {
@@ -68,6 +68,20 @@ pub(crate) fn check(plan: &SecretPlan) -> Result<(), String> {
             grouped(records),
             grouped(each - 1),
             grouped(MOST_COINS)
+        ));
+    }
+    let candidates = decoys.map_or(values, |decoys| decoys + 1);
+    if values < 2 || decoys == Some(0) {
+        return Err("a secret needs at least 2 values, and 1 decoy if there are any".to_owned());
+    }
+    if let Some(guesses) = plan.guesses.filter(|&guesses| guesses > records) {
+        return Err(format!("{} guesses of {}", grouped(guesses), counted(records, "record")));
+    }
+    if let Some(length) = plan.list_length.filter(|&length| length >= candidates) {
+        return Err(format!(
+            "lists of {} of {} values; a list has to leave values out",
+            grouped(length),
+            grouped(candidates)
         ));
     }
     match decoys {

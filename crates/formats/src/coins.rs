@@ -84,7 +84,7 @@ impl CoinSeed {
     /// R values of a record besides its secret, without replacement: those of attempts 0, 1, … of
     /// [`CoinSeed::secrets`] with 1, 2, … in place of 0, but for values that are known already.
     ///
-    /// R is below S/2, so that few are.
+    /// At most ⌊S/2⌋ are drawn, so few attempts are rejected.
     #[must_use]
     pub fn decoys(&self, record: u64, values: u64, decoys: u64) -> Vec<u64> {
         let mut known = std::collections::BTreeSet::from([self.drawn(record, 0, values)]);

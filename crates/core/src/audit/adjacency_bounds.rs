@@ -14,10 +14,10 @@ pub struct AdjacencyBounds {
 }
 
 impl AdjacencyBounds {
-    /// Nothing is shown.
+    /// Both bounds 0.
     pub const NONE: Self = Self { replace: 0.0, add_remove: 0.0 };
 
-    /// The larger of each.
+    /// For each adjacency, the larger of the two bounds.
     #[must_use]
     pub fn larger(self, other: Self) -> Self {
         Self {

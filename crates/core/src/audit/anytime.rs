@@ -8,8 +8,6 @@ use crate::math;
 const FRACTIONS: [f64; 7] = [0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 0.95];
 /// Cuts of the mixture: quantiles of a pilot.
 const CUTS: usize = 33;
-/// Pairs of runs that choose the cuts and do not bet.
-const PILOT: usize = 20;
 
 /// Bets on pairs of runs, one of each world, that refute an ε as soon as their wealth reaches 1/τ.
 ///
@@ -41,10 +39,14 @@ pub struct Wealth {
 }
 
 impl AnytimeTest {
+    /// Pairs of runs that choose the cuts and do not bet.
+    pub const PILOT: usize = 20;
+
     /// The usual test: 33 quantiles of the first 20 pairs, which do not bet.
     #[must_use]
     pub fn of_pilot(pairs: &[[f64; 2]]) -> Self {
-        let pilot = pairs.iter().take(PILOT).flatten().copied().filter(|score| score.is_finite());
+        let pilot =
+            pairs.iter().take(Self::PILOT).flatten().copied().filter(|score| score.is_finite());
         let mut scores: Vec<f64> = pilot.collect();
         scores.sort_unstable_by(f64::total_cmp);
         let last = scores.len().saturating_sub(1) as f64;
@@ -75,16 +77,10 @@ impl AnytimeTest {
         Ok((epsilon, (epsilon > 0.0).then_some(wealth.pairs_at_largest)))
     }
 
-    /// Pairs of runs of the pilot, of so many in all.
-    #[must_use]
-    pub const fn pilot_of(pairs: usize) -> usize {
-        if pairs < PILOT { pairs } else { PILOT }
-    }
-
     /// The pairs after those of the pilot.
     #[must_use]
     pub fn after_pilot(pairs: &[[f64; 2]]) -> &[[f64; 2]] {
-        pairs.get(PILOT..).unwrap_or_default()
+        pairs.get(Self::PILOT..).unwrap_or_default()
     }
 
     /// The wealth of bets against (ε, δ)-DP on these pairs, target first.
@@ -105,7 +101,8 @@ impl AnytimeTest {
     /// Lower bound on ε: the largest of 0, 0.005, 0.010, … against which the wealth reached 1/τ at some time,
     /// together with all smaller ones.
     ///
-    /// The wealth falls with ε at every time, as each bet does.
+    /// With δ > 0 the wealth can rise with ε where neither run of a pair counts; the search begins where a smaller
+    /// wealth, which falls with ε, rejects, and scans the grid from there.
     ///
     /// # Errors
     /// [`OneRunError::Delta`], [`OneRunError::Significance`].
@@ -118,11 +115,35 @@ impl AnytimeTest {
         check_delta(delta)?;
         check_significance(significance)?;
         let needed = -math::ln(significance);
-        let rejects = |epsilon: f64| self.at(pairs, epsilon, delta).ln_largest >= needed;
+        let surely = |epsilon| self.wealth_at(pairs, epsilon, delta, true).ln_largest >= needed;
+        let rejects = |epsilon| self.at(pairs, epsilon, delta).ln_largest >= needed;
+        Ok(largest_of_grid(surely, rejects))
+    }
+
+    /// The largest bound that so many pairs could show: every bet wins.
+    ///
+    /// # Errors
+    /// [`OneRunError::Delta`], [`OneRunError::Significance`].
+    pub fn ceiling(bets: u64, delta: f64, significance: f64) -> Result<f64, OneRunError> {
+        check_delta(delta)?;
+        check_significance(significance)?;
+        let needed = -math::ln(significance);
+        let rejects = |epsilon: f64| {
+            let odds = math::exp(epsilon);
+            let win =
+                |share: &f64| bets as f64 * math::ln_1p(share / (odds + delta) * (1.0 - delta));
+            ln_mean(&FRACTIONS.each_ref().map(win)) >= needed
+        };
         Ok(largest_of_grid(rejects, rejects))
     }
 
     fn at(&self, pairs: &[[f64; 2]], epsilon: f64, delta: f64) -> Wealth {
+        self.wealth_at(pairs, epsilon, delta, false)
+    }
+
+    /// The wealth, or one that is at most as large and falls with ε: a bet on a pair of which neither run counts
+    /// loses λδ, which is less for larger ε.
+    fn wealth_at(&self, pairs: &[[f64; 2]], epsilon: f64, delta: f64, falls: bool) -> Wealth {
         let odds = math::exp(epsilon);
         let stakes: Vec<f64> = self.fractions.iter().map(|share| share / (odds + delta)).collect();
         // ln of the rise by each bet, if f is 0 or 1 for the world that it bets on, and for the other one
@@ -130,7 +151,14 @@ impl AnytimeTest {
             let gain = own - odds * other - delta;
             stakes.iter().map(|stake| math::ln_1p(stake * gain)).collect()
         };
-        let rises = [[rise(0.0, 0.0), rise(0.0, 1.0)], [rise(1.0, 0.0), rise(1.0, 1.0)]];
+        let neither = match falls {
+            true => {
+                let loses = |share: &f64| math::ln_1p(-share * delta / (1.0 + delta));
+                self.fractions.iter().map(loses).collect()
+            }
+            false => rise(0.0, 0.0),
+        };
+        let rises = [[neither, rise(0.0, 1.0)], [rise(1.0, 0.0), rise(1.0, 1.0)]];
         let mut ln_each = vec![0.0; 2 * self.cuts.len() * stakes.len()];
         let mut wealth = Wealth { ln_last: 0.0, ln_largest: 0.0, pairs_at_largest: 0 };
         for (index, &[target, other]) in pairs.iter().enumerate() {

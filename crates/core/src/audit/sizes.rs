@@ -10,17 +10,17 @@ pub(super) fn smallest_size<E>(
     first: u64,
     reaches: impl Fn(u64) -> Result<bool, E>,
 ) -> Result<Option<u64>, E> {
-    let mut high = fewest.max(first);
-    loop {
-        if high > LARGEST {
+    // a size that is too small, and one that may do
+    let (mut low, mut high) = (fewest.saturating_sub(1), fewest.max(first));
+    if high > LARGEST {
+        return Ok(None);
+    }
+    while !reaches(high)? {
+        if high == LARGEST {
             return Ok(None);
         }
-        if reaches(high)? {
-            break;
-        }
-        high *= 2;
+        (low, high) = (high, (2 * high).min(LARGEST));
     }
-    let mut low = (high / 2).max(fewest);
     while high - low > (low / 100).max(1) {
         let middle = low + (high - low) / 2;
         if reaches(middle)? {

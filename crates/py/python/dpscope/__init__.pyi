@@ -310,6 +310,7 @@ def audit_guesses(
     priors: Array | None = None,
     probability: float | None = None,
     odds_factor: float | None = 1.0,
+    independent_draws: bool = False,
     records: int | None = None,
     guesses_in: int | None = None,
     guesses_out: int | None = None,
@@ -342,6 +343,9 @@ def audit_guesses(
     odds_factor
         Factor by which the stated odds may be wrong, both ways, given all rows: an assumption, with
         which a bound decides no claim.
+    independent_draws
+        State that each record was included by a draw of its own; else a number of members that
+        suggests a draw of a fixed number is refused.
     records
         Number of records, in place of files.
     guesses_in
@@ -642,8 +646,8 @@ def audit_scores(
     higher_means
         Which world a higher score indicates.
     anytime
-        Bound epsilon so that results may be looked at after every run, and runs added at the end of
-        the files; not tighter: it needs 1.3 to 2 times as many runs. Run i of both files is a pair.
+        Report a bound that stays valid if you look after every run and append runs to both files.
+        It needs 1.3 to 2 times as many runs; run i of both files is a pair.
     threshold_rule
         How the threshold is chosen.
     noise_multiplier

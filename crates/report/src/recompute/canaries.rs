@@ -47,6 +47,12 @@ pub(crate) fn one_run(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
         if report.has("/independent_pairs") {
             let pairs = report.count("/independent_pairs/pairs")?;
             let counts = [pairs, report.count("/independent_pairs/correct")?];
+            let units = result.game().canaries();
+            if pairs > units || counts[1] > pairs {
+                let problem =
+                    format!("{} of {pairs} pairs of {units} canaries or pairs", counts[1]);
+                return Err(RecomputeError::Counts { pointer: "/independent_pairs", problem });
+            }
             let found = IndependentPairs::new(counts, first, significance);
             report.expect_all("/independent_pairs", found);
         }

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use dpscope_core::accounting::Kind;
 use dpscope_core::adjacency::Adjacency;
-use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim, VerdictReason};
+use dpscope_core::audit::Finding;
+use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim, Verdict, VerdictReason};
 use serde::{Deserialize, Serialize};
 
 use super::claim::verdict_of;
-use super::{ClaimRecord, ClaimTest, LimitRecord};
+use super::{ClaimRecord, ClaimTest, FindingRecord, LimitRecord};
 use crate::number::{confidence, delta, plain};
 
 /// The result of bets on pairs of runs, one of each world.
@@ -39,6 +40,10 @@ pub struct AnytimeReport {
     /// What the test of a fixed number of runs shows of the same scores; it holds if this number was fixed
     /// beforehand and the scores are looked at once.
     pub fixed_epsilon: f64,
+    /// The bound if every bet won: no result can exceed it.
+    pub ceiling: f64,
+    /// What the scores indicate.
+    pub findings: Vec<FindingRecord>,
     /// The claim that was tested.
     pub claim: Option<ClaimRecord>,
     /// The largest acceptable bound on ε, and whether it is exceeded.
@@ -67,6 +72,8 @@ pub struct AnytimeEvidence {
     pub reached_after: Option<u64>,
     /// What the test of a fixed number of runs shows.
     pub fixed_epsilon: f64,
+    /// The bound if every bet won.
+    pub ceiling: f64,
 }
 
 /// What a verdict means.
@@ -75,6 +82,13 @@ const fn claim_sentence(reason: VerdictReason) -> &'static str {
         VerdictReason::BoundExceedsClaim => {
             "The procedure behind these scores is not (ε, δ)-DP for any ε below the bound, if its runs were \
              independent of each other. It does not matter when the test was ended."
+        }
+        VerdictReason::CeilingWithinClaim => {
+            "Even if every bet had won, so few runs could not refute the claim: it was not tested. Add runs at the \
+             end of the files."
+        }
+        VerdictReason::AttackMismatch => {
+            "The bound does not exceed the claim, but the scores are not what the attack assumes: see the notes."
         }
         _ => {
             "The bound does not exceed the claim, which proves nothing about it. More runs may be added at the end \
@@ -91,10 +105,23 @@ impl AnytimeReport {
     ///
     /// # Errors
     /// A claim or limit that cannot be compared.
-    pub fn new(found: &AnytimeEvidence, test: &ClaimTest) -> Result<Self, ClaimError> {
+    pub fn new(
+        found: &AnytimeEvidence,
+        findings: &[Finding],
+        test: &ClaimTest,
+    ) -> Result<Self, ClaimError> {
+        let is_open = findings.iter().any(Finding::leaves_claims_open);
+        let reason_of = |claimed: f64| {
+            let reason = VerdictReason::of_bound(found.epsilon, Some(found.ceiling), claimed);
+            match reason.verdict() {
+                Verdict::Refuted => reason,
+                _ if is_open => VerdictReason::AttackMismatch,
+                _ => reason,
+            }
+        };
         let of_claim = |claim: PrivacyClaim| -> Result<ClaimRecord, ClaimError> {
             claim.check()?;
-            let reason = VerdictReason::of_bound(found.epsilon, None, claim.epsilon);
+            let reason = reason_of(claim.epsilon);
             let says = claim_sentence(reason).to_owned();
             let note = PrivacyClaim::adjacency_note(claim.adjacency).into();
             Ok(ClaimRecord { claim, verdict: reason.into(), says, note })
@@ -102,8 +129,7 @@ impl AnytimeReport {
         let claim = test.claim.map(of_claim).transpose()?;
         let limit = |epsilon: f64| -> Result<LimitRecord, ClaimError> {
             PrivacyClaim { epsilon, delta: found.delta, adjacency: Adjacency::ZeroOut }.check()?;
-            let reason = VerdictReason::of_bound(found.epsilon, None, epsilon);
-            Ok(LimitRecord { epsilon, verdict: reason.into() })
+            Ok(LimitRecord { epsilon, verdict: reason_of(epsilon).into() })
         };
         let fail_above = test.fail_above.map(limit).transpose()?;
         Ok(Self {
@@ -126,6 +152,8 @@ impl AnytimeReport {
             pilot_pairs: found.pilot_pairs,
             reached_after: found.reached_after,
             fixed_epsilon: found.fixed_epsilon,
+            ceiling: found.ceiling,
+            findings: findings.iter().copied().map(Into::into).collect(),
             claim,
             fail_above,
             input: None,
@@ -143,6 +171,7 @@ impl AnytimeReport {
             pilot_pairs: self.pilot_pairs,
             reached_after: self.reached_after,
             fixed_epsilon: self.fixed_epsilon,
+            ceiling: self.ceiling,
         };
         let test = ClaimTest {
             claim: self.claim.as_ref().map(|record| record.claim),

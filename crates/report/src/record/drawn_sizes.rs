@@ -46,7 +46,7 @@ pub struct DrawnSize {
     pub gdp_mu: f64,
     /// The expected guesses.
     pub guesses: DrawnGuesses,
-    /// Their bounds.
+    /// Lower bounds on ε that the expected guesses give.
     pub bounds: AdjacencyBounds,
     /// The bounds if as many guesses as possible were correct.
     pub ceilings: AdjacencyBounds,

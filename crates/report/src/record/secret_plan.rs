@@ -16,7 +16,8 @@ pub struct SecretPlan {
     pub values: u64,
     /// Decoys of each secret; none if attacks rank all values, or name lists.
     pub decoys: Option<u64>,
-    /// Length of the lists; none if ranks are tested at several lengths together.
+    /// Length of the lists; without it, 1 if a number of guesses is fixed, and else ranks are tested at several
+    /// lengths together.
     pub list_length: Option<u64>,
     /// Guessed secrets; none for all.
     pub guesses: Option<u64>,

@@ -1,31 +1,37 @@
 //! The report of an audit that may be looked at after every run.
 
 use dpscope_core::accounting::Kind;
-use dpscope_core::audit::OutcomeKind;
+use dpscope_core::audit::anytime::AnytimeTest;
+use dpscope_core::audit::{Finding, OutcomeKind};
 
 use super::Reported;
 use crate::document::{Document, Hints, Section};
 use crate::number::{counted, grouped, plain};
 use crate::recompute::{Checker, OpenValues, RecomputeError, open};
-use crate::record::AnytimeReport;
-use crate::summary::{ListedValue, Summary, canary_tests};
+use crate::record::{AnytimeReport, FindingRecord};
+use crate::summary::{ListedFinding, ListedValue, Summary, canary_tests, code, severity};
 use crate::words::{NO_LEAKAGE, coverage_sentence};
 
 impl Reported for AnytimeReport {
     const OPEN: OpenValues = OpenValues {
         reasons: &[("/delta", open::INPUT), ("", open::ORDERED_RUNS)],
-        findings: None,
+        findings: Some("/findings"),
     };
 
     fn summary(&self) -> Summary {
         let value =
             ListedValue::audited(OutcomeKind::Bound, self.epsilon, self.delta, self.significance);
+        let finding = |record: &FindingRecord| ListedFinding {
+            code: code(&record.finding),
+            severity: severity(record.costs_coverage),
+            sentence: record.sentence.clone(),
+        };
         Summary {
             title: "Privacy audit that may be looked at after every run".to_owned(),
             headline: self.headline.clone(),
             tests: canary_tests(self.claim.as_ref(), self.fail_above.as_ref()).collect(),
-            findings: Vec::new(),
-            values: vec![value],
+            findings: self.findings.iter().map(finding).collect(),
+            values: vec![value.of_audit(None, self.ceiling)],
         }
     }
 
@@ -46,6 +52,8 @@ impl Reported for AnytimeReport {
 fn brief(report: &AnytimeReport) -> Document {
     let mut document = Document::new(&report.headline);
     document.tests(&report.summary().tests);
+    document.open(Section::Findings);
+    report.findings.iter().for_each(|record| document.note(&record.sentence));
     document
 }
 
@@ -77,6 +85,9 @@ fn document(report: &AnytimeReport) -> Document {
          for one look"
     );
     document.row("one look", &text);
+    document.open(Section::Power);
+    let ceiling = plain(report.ceiling, Kind::Lower, 4);
+    document.row("ceiling", &format!("ε {ceiling} is the most that so many runs can show"));
     document.open(Section::Reproduction);
     document.row("run", &format!("{:.2} s", report.elapsed_ms / 1e3));
     document
@@ -86,10 +97,17 @@ fn document(report: &AnytimeReport) -> Document {
 fn recompute(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     let stated: AnytimeReport = report.parsed("", "a report of bets")?;
     let (found, test) = stated.evidence();
-    let expected = AnytimeReport::new(&found, &test).map_err(|error| RecomputeError::Counts {
-        pointer: "/claim",
-        problem: error.to_string(),
-    })?;
+    let refused = |problem: String| RecomputeError::Counts { pointer: "/reached_after", problem };
+    let is_shown = found.reached_after.is_some_and(|pairs| pairs <= found.pairs);
+    if is_shown != (found.epsilon > 0.0) || found.pilot_pairs > AnytimeTest::PILOT as u64 {
+        return Err(refused("is not where these bets can have reached the bound".to_owned()));
+    }
+    let findings: Vec<Finding> = stated.findings.iter().map(|record| record.finding).collect();
+    let expected = AnytimeReport::new(&found, &findings, &test);
+    let expected = expected.map_err(|error| refused(error.to_string()))?;
+    let ceiling = AnytimeTest::ceiling(found.pairs, found.delta, found.significance);
+    report.expect("/ceiling", ceiling.map_err(|error| refused(error.to_string()))?);
+    report.expect_all("/findings", expected.findings);
     report.expect("/headline", expected.headline);
     report.expect_all("/verdict", expected.verdict);
     if let Some(claim) = expected.claim {

@@ -147,9 +147,7 @@ fn recompute(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     report.expect_all("/bounds", found.bounds);
     report.expect_all("/ceilings", found.ceilings);
     report.expect("/p_value_without_leak", found.p_value_without_leak);
-    if let Some(factor) = found.odds_factor_without_leak {
-        report.expect("/odds_factor_without_leak", factor);
-    }
+    report.expect_all("/odds_factor_without_leak", found.odds_factor_without_leak);
     report.expect_all("/findings", found.findings);
     report.expect_all("/verdict", found.verdict);
     if let Some(claim) = found.claim {

@@ -104,7 +104,7 @@ fn subject(design: &DrawnDesign) -> String {
         DrawnDesign::Secrets { records, values, decoys, .. }
         | DrawnDesign::Ranks { records, values, decoys } => {
             let values = match decoys {
-                true => format!("among {} each", counted(values - 1, "decoy")),
+                true => format!("among {} each", counted(values.saturating_sub(1), "decoy")),
                 false => format!("of {}", counted(values, "value")),
             };
             format!("{} with secrets {values}", counted(records, "record"))

@@ -7,6 +7,7 @@ use dpscope_core::audit::claim::VerdictReason;
 use dpscope_core::audit::drawn::{
     DrawnFinding, DrawnGuesses, DrawnValue, OddsGuesses, SecretGuesses,
 };
+use dpscope_core::audit::one_run::rank_lengths;
 use dpscope_core::audit::split::{SplitCounts, SplitGuesses, SplitSets};
 use dpscope_core::format::{given, rounded};
 
@@ -65,7 +66,7 @@ pub fn drawn_assumption(guesses: &DrawnGuesses) -> String {
                     format!(
                         " that its {} were drawn without replacement from the other values, and never \
                          trained on;",
-                        counted(secrets.values() - 1, "decoy")
+                        counted(secrets.values().saturating_sub(1), "decoy")
                     ),
                 ),
                 false => (format!(" from {} values", grouped(secrets.values())), String::new()),
@@ -141,7 +142,7 @@ pub fn drawn_claim_sentence(
             ),
             "rows".to_owned(),
             "Hold out more rows, or name more of them".to_owned(),
-            "does not tell members from non-members".to_owned(),
+            "does not distinguish members from non-members".to_owned(),
         ],
         DrawnGuesses::Secrets(secrets) => [
             match secrets.has_decoys() {
@@ -151,7 +152,7 @@ pub fn drawn_claim_sentence(
             "secrets".to_owned(),
             match secrets {
                 SecretGuesses::Ranks { .. } => {
-                    "Ranks lose power to several lengths of lists: fix one (--list-length) before the next training"
+                    "Testing several list lengths together costs power: fix one (--list-length) before the next training"
                 }
                 SecretGuesses::Lists { records, guesses, .. } if guesses < records => {
                     "Guess more of them, or draw them from more values"
@@ -159,7 +160,7 @@ pub fn drawn_claim_sentence(
                 SecretGuesses::Lists { .. } => "Plant more of them, or draw them from more values",
             }
             .to_owned(),
-            "does not tell secrets from other values".to_owned(),
+            "does not distinguish secrets from other values".to_owned(),
         ],
         DrawnGuesses::Odds(_) => [
             "the draws had the stated odds".to_owned(),
@@ -195,7 +196,12 @@ pub fn drawn_claim_sentence(
 #[must_use]
 pub const fn drawn_adjacency_sentence(claimed: Adjacency, guesses: &DrawnGuesses) -> &'static str {
     let is_split = matches!(guesses, DrawnGuesses::Split(_));
+    let is_membership =
+        matches!(guesses, DrawnGuesses::Odds(OddsGuesses { value: DrawnValue::Membership, .. }));
     match (claimed, is_split) {
+        (Adjacency::Replace, _) if is_membership => {
+            "the claim is for replacing a record, for which these guesses have no bound"
+        }
         (Adjacency::Replace, true) => "claim and bound are both for replacing a row",
         (Adjacency::Replace, false) => "claim and bound are both for replacing a record",
         (Adjacency::AddRemove, true) => "claim and bound are both for adding or removing a row",
@@ -280,7 +286,7 @@ fn secrets_in_words(secrets: &SecretGuesses) -> String {
             }
         ),
         SecretGuesses::Ranks { records, within, .. } => {
-            let lengths = (0..within.len()).map(|power| (1_u64 << power, within[power]));
+            let lengths = rank_lengths(secrets.values()).into_iter().zip(within.iter().copied());
             let mut before = 0;
             let steps = lengths.filter(|&(_, count)| std::mem::replace(&mut before, count) < count);
             let steps: Vec<(u64, u64)> = steps.collect();
@@ -289,7 +295,9 @@ fn secrets_in_words(secrets: &SecretGuesses) -> String {
             let shown: Vec<String> = steps
                 .iter()
                 .step_by(stride)
-                .map(|&(length, count)| format!("{} up to {}", grouped(count), grouped(length)))
+                .map(|&(length, count)| {
+                    format!("{} with rank ≤ {}", grouped(count), grouped(length))
+                })
                 .collect();
             match shown.is_empty() {
                 true => format!("of {} ranks, none is in the better half", grouped(*records)),

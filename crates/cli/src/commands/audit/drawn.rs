@@ -56,7 +56,7 @@ pub(super) struct DrawnEvidence {
 }
 
 impl DrawnEvidence {
-    /// Without a plan.
+    /// Evidence without a plan: δ and significance come from the options.
     pub(super) const fn new(
         findings: Vec<DrawnFinding>,
         input: Option<serde_json::Value>,

@@ -10,6 +10,7 @@ use dpscope_core::audit::planner::PlannedAudit;
 use dpscope_core::audit::{AuditOptions, AuditResult, Finding, Scores};
 
 use dpscope_core::audit::trade_off::Trials;
+use dpscope_core::foreign_text::ForeignText;
 use dpscope_core::mechanism::BatchedGaussian;
 use dpscope_formats::{Array, Dataset, Format, FormatError, MissingValues};
 use dpscope_report::number::counted;
@@ -83,7 +84,7 @@ pub(crate) fn array_in(dataset: Dataset<'_>, path: &Path, world: &str) -> Result
     })
 }
 
-/// The names of the columns of a csv file with a header line, and its array; that of another file has no names.
+/// The column names of a csv file with a header, and its numbers; other formats have no names.
 pub(crate) fn table_of(path: &Path, name: &str) -> Result<(Option<Vec<String>>, Array), Failure> {
     with_dataset(path, |dataset| {
         let names: Vec<String> = match dataset.format() {
@@ -96,6 +97,13 @@ pub(crate) fn table_of(path: &Path, name: &str) -> Result<(Option<Vec<String>>, 
                 "has a first column without a name, which pandas writes for the index: save the table with \
                  to_csv(file, index=False)",
             )
+            .about(path));
+        }
+        if let Some(name) = (1..names.len()).find(|&place| names[..place].contains(&names[place])) {
+            return Err(Failure::input(format!(
+                "has two columns `{}`; rename one",
+                ForeignText::new(&names[name])
+            ))
             .about(path));
         }
         let array = match dataset.array(name) {

@@ -31,7 +31,8 @@ pub(crate) struct ExpectedArgs {
     pub(crate) json: bool,
 }
 
-pub(super) fn sizes(args: &ExpectedArgs, design: DrawnDesign) -> Result<DrawnSizes, Failure> {
+/// What is expected of a design at each μ.
+pub(super) fn rows(args: &ExpectedArgs, design: DrawnDesign) -> Result<Vec<DrawnSize>, Failure> {
     let (delta, significance) = (args.statement.delta, args.statement.significance());
     let row = |&gdp_mu: &f64| -> Result<DrawnSize, DrawnError> {
         let guesses = design.expected(gdp_mu, delta, significance)?;
@@ -40,6 +41,11 @@ pub(super) fn sizes(args: &ExpectedArgs, design: DrawnDesign) -> Result<DrawnSiz
         Ok(DrawnSize { gdp_mu, guesses, bounds, ceilings })
     };
     let rows: Result<Vec<DrawnSize>, DrawnError> = args.mu.iter().map(row).collect();
+    rows.map_err(option_of)
+}
+
+pub(super) fn sizes(args: &ExpectedArgs, design: DrawnDesign) -> Result<DrawnSizes, Failure> {
+    let (delta, significance) = (args.statement.delta, args.statement.significance());
     let target = |&gdp_mu: &f64, epsilon: f64| -> Result<DrawnTarget, DrawnError> {
         let adjacency = args.adjacency;
         let size = design.size_for((gdp_mu, epsilon), adjacency, delta, significance)?;
@@ -54,7 +60,7 @@ pub(super) fn sizes(args: &ExpectedArgs, design: DrawnDesign) -> Result<DrawnSiz
         design,
         delta,
         significance,
-        rows: rows.map_err(option_of)?,
+        rows: rows(args, design)?,
         targets: targets.map_err(option_of)?,
         rule: None,
         coins_ceiling: None,

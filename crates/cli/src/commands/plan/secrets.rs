@@ -9,7 +9,7 @@ use dpscope_formats::{CoinSeed, write_secrets};
 use dpscope_recorded::hex;
 use dpscope_report::record::{DrawnSizes, SecretCommitment, SecretPlan};
 
-use super::drawn::{ExpectedArgs, print, sizes};
+use super::drawn::{ExpectedArgs, print, rows, sizes};
 use crate::args::positive;
 use crate::canary_plan::{new_seed, text_of, write_commitment};
 use crate::commands::audit::one_run::DirectionArg;
@@ -21,7 +21,9 @@ use crate::secret_plan;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  dpscope plan secrets --records 200 --values 1e6\n  \
-        dpscope plan secrets --records 200 --values 1e12 --decoys 999 --out plan")]
+        dpscope plan secrets --records 200 --values 1e12 --decoys 999 --list-length 1 \\
+    \
+        --direction lower --out plan")]
 pub(crate) struct SecretsPlanArgs {
     /// Number of records with a secret.
     #[arg(long, value_name = "M", value_parser = positive)]
@@ -39,7 +41,7 @@ pub(crate) struct SecretsPlanArgs {
     #[arg(long, value_name = "K", value_parser = positive, requires = "out")]
     pub(crate) guesses: Option<u64>,
     /// Which scores indicate the true value; for --out.
-    #[arg(long, value_enum, default_value = "higher")]
+    #[arg(long, value_enum, default_value = "higher", requires = "out")]
     pub(crate) direction: DirectionArg,
     /// Draw the secrets, and write plan, secret seed, secrets, decoys and commitment to this folder.
     #[arg(long, value_name = "DIR")]
@@ -47,49 +49,53 @@ pub(crate) struct SecretsPlanArgs {
     #[command(flatten)]
     pub(crate) expected: ExpectedArgs,
 }
+
 /// What a plan without a length of lists does.
-const RANKS: &str = "The first rows are for the best length of lists, the others for ranks, which are what an \
-    audit tests without --list-length. For a claim about adding or removing a record, pass --list-length.";
+const RANKS: &str = "The first rows are for lists of the best length, the others for ranks, which audit secrets \
+    tests without --list-length. To test an add/remove claim, pass --list-length.";
 
 pub(crate) fn run(args: &SecretsPlanArgs) -> CommandResult {
-    let (records, list_length) = (args.records, args.list_length);
+    let records = args.records;
     let (values, decoys) = match args.decoys {
-        Some(decoys) => (decoys + 1, true),
+        Some(decoys) => (decoys.saturating_add(1), true),
         None => (args.values, false),
     };
-    let design = DrawnDesign::Secrets { records, values, decoys, list_length };
-    // before anything is committed: an invalid option would leave a plan behind
-    let found = sizes(&args.expected, design)?;
-    // without a length the audit tests ranks; the best length is shown beside
-    let of_ranks = match list_length {
-        None => sizes(&args.expected, DrawnDesign::Ranks { records, values, decoys })?.rows,
-        Some(_) => Vec::new(),
-    };
-    let rule = list_length.is_none().then(|| RANKS.to_owned());
-    let rows = found.rows.into_iter().chain(of_ranks).collect();
-    let sizes = DrawnSizes { rows, rule, ..found };
-    let (delta, significance) = (sizes.delta, sizes.significance);
-    let coins = CanaryGame::coins(records).and_then(|game| Guesses::new(game, records, records));
-    let ceiling = coins.and_then(|all| all.ceiling(delta, significance));
+    let level = &args.expected.statement;
+    let (delta, significance) = (level.delta, level.significance());
     let plan = SecretPlan {
         schema: SecretPlan::SCHEMA.to_owned(),
         records,
         values: args.values,
         decoys: args.decoys,
-        list_length,
+        list_length: args.list_length,
         guesses: args.guesses,
         direction: args.direction.into(),
         delta,
         significance,
     };
     secret_plan::check(&plan).map_err(Failure::input)?;
+    // a number of guesses alone is of lists of one value
+    let list_length = args.list_length.or(args.guesses.map(|_| 1));
+    let found =
+        sizes(&args.expected, DrawnDesign::Secrets { records, values, decoys, list_length })?;
+    // without a length the audit tests ranks; the best length is shown beside
+    let ranks = DrawnDesign::Ranks { records, values, decoys };
+    let of_ranks = match list_length {
+        None => rows(&args.expected, ranks)?,
+        Some(_) => Vec::new(),
+    };
+    let coins = CanaryGame::coins(records).and_then(|game| Guesses::new(game, records, records));
+    let ceiling = coins.and_then(|all| all.ceiling(delta, significance));
+    let coins_ceiling = Some(ceiling.map_err(Failure::input)?);
+    // last: an invalid option would leave a plan behind
     let committed = |folder: &PathBuf| -> Result<SecretCommitment, Failure> {
         let commitment = commit(folder, &plan)?;
         Ok(SecretCommitment { folder: folder.display().to_string(), commitment })
     };
     let committed = args.out.as_ref().map(committed).transpose()?;
-    let coins_ceiling = Some(ceiling.map_err(Failure::input)?);
-    print(&args.expected, DrawnSizes { coins_ceiling, committed, ..sizes })
+    let rule = list_length.is_none().then(|| RANKS.to_owned());
+    let rows = found.rows.into_iter().chain(of_ranks).collect();
+    print(&args.expected, DrawnSizes { rows, rule, coins_ceiling, committed, ..found })
 }
 
 /// Draws a seed, writes the files of a plan that was checked, and returns the commitment.

@@ -67,7 +67,7 @@ impl DrawnGuesses {
         }
     }
 
-    /// All guesses.
+    /// Number of guesses.
     #[must_use]
     pub fn guesses(&self) -> u64 {
         match self {
@@ -89,7 +89,8 @@ impl DrawnGuesses {
         })
     }
 
-    /// All of many guesses correct, which a mistake of the audit explains better than a leak.
+    /// [`DrawnFinding::AllCorrect`] if all guesses are correct and at least half of the possible ones were made: a
+    /// mistake in the audit is then more likely than a leak.
     #[must_use]
     pub fn all_correct_finding(&self) -> Option<DrawnFinding> {
         let [guesses, correct, possible] = match self {

@@ -37,20 +37,27 @@ pub struct OddsGuesses {
     pub odds_factor: f64,
 }
 
-/// Sums of draws this many standard deviations from their mean have a chance below 1e-9.
-const MISMATCH: f64 = 6.2;
+/// ln(2·10⁹): sums of draws are as far from their mean as [`OddsGuesses::mismatch`] allows but for a chance of
+/// 1e-9, by Bernstein's inequality.
+const LN_2E9: f64 = 21.42;
 
 impl OddsGuesses {
     /// The guesses of records, each with the probability of a 1, what was drawn, and what was said: 1, 0, or
     /// anything else to abstain.
-    #[must_use]
+    ///
+    /// # Errors
+    /// [`OneRunError::Lengths`] if these are not as many.
     pub fn of_records(
         value: DrawnValue,
         priors: &[f64],
         drawn: &[f64],
         said: &[f64],
         odds_factor: f64,
-    ) -> Self {
+    ) -> Result<Self, OneRunError> {
+        if let Some(counts) = [drawn.len(), said.len()].into_iter().find(|&len| len != priors.len())
+        {
+            return Err(OneRunError::Lengths { sizes: priors.len(), counts });
+        }
         let mut order: Vec<usize> = (0..priors.len()).collect();
         order.sort_unstable_by(|&a, &b| priors[a].total_cmp(&priors[b]));
         let mut classes: Vec<OddsClass> = Vec::new();
@@ -64,9 +71,10 @@ impl OddsGuesses {
             class.canaries += 1;
             class.guesses_in += u64::from(said[place] == 1.0);
             class.guesses_out += u64::from(said[place] == 0.0);
-            correct += u64::from(said[place] == drawn[place]);
+            let is_said = said[place] == 1.0 || said[place] == 0.0;
+            correct += u64::from(is_said && said[place] == drawn[place]);
         }
-        Self { value, classes, correct, one_sided: false, odds_factor }
+        Ok(Self { value, classes, correct, one_sided: false, odds_factor })
     }
 
     /// By how many standard deviations the drawn ones are off, if chance does not explain it: in number, or
@@ -81,22 +89,23 @@ impl OddsGuesses {
             let each = drawn.iter().zip(priors).map(of);
             let (excess, variance) =
                 each.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-            if variance > 0.0 { excess / variance.sqrt() } else { 0.0 }
+            let is_far = excess * excess > 2.0 * LN_2E9 * (variance + excess.abs() / 3.0);
+            is_far.then(|| excess / variance.sqrt())
         };
-        let deviations = [deviation(|_| 1.0), deviation(|prior| prior - 0.5)];
-        deviations.into_iter().find(|deviation: &f64| deviation.abs() > MISMATCH)
+        deviation(|_| 1.0).or_else(|| deviation(|prior| prior - 0.5))
     }
 
     /// Canaries, guessed or not.
     #[must_use]
     pub fn canaries(&self) -> u64 {
-        self.classes.iter().map(|class| class.canaries).sum()
+        self.classes.iter().fold(0, |sum, class| sum.saturating_add(class.canaries))
     }
 
-    /// All guesses.
+    /// Number of guesses.
     #[must_use]
     pub fn guesses(&self) -> u64 {
-        self.classes.iter().map(|class| class.guesses_in + class.guesses_out).sum()
+        let of_class = |class: &OddsClass| class.guesses_in.saturating_add(class.guesses_out);
+        self.classes.iter().fold(0, |sum, class| sum.saturating_add(of_class(class)))
     }
 
     /// Lower bounds on ε.
@@ -138,16 +147,7 @@ impl OddsGuesses {
         self.odds()?.odds_that_explain(significance)
     }
 
-    /// Steps that a p-value takes: few if all guesses have the same prior.
-    ///
-    /// # Errors
-    /// As [`KnownOdds::new`].
-    pub fn work(&self) -> Result<u64, OneRunError> {
-        let is_binomial = self.odds()?.common_prior().is_some();
-        Ok(if is_binomial { 1 } else { self.guesses().saturating_mul(self.correct) })
-    }
-
-    /// As many correct guesses as possible.
+    /// Makes all guesses correct, which no result can exceed.
     pub(super) fn all_correct(&self) -> Self {
         Self { correct: self.guesses(), ..self.clone() }
     }
@@ -191,10 +191,14 @@ mod tests {
     fn records_with_equal_odds_are_one_class() {
         let (priors, drawn) = ([0.5, 0.1, 0.5, 0.1], [1.0, 0.0, 0.0, 1.0]);
         let said = [1.0, -1.0, 1.0, 1.0];
-        let guesses = OddsGuesses::of_records(DrawnValue::Label, &priors, &drawn, &said, 1.0);
+        let guesses =
+            OddsGuesses::of_records(DrawnValue::Label, &priors, &drawn, &said, 1.0).unwrap();
         assert_eq!((guesses.classes.len(), guesses.correct, guesses.guesses()), (2, 2, 3));
         assert_eq!(OddsGuesses::mismatch(&priors, &drawn), None);
         assert!(OddsGuesses::mismatch(&[0.1; 100], &[0.5; 100]).unwrap() > 10.0);
+        // rare, and no mistake
+        let drawn = [vec![1.0], vec![0.0; 999]].concat();
+        assert_eq!(OddsGuesses::mismatch(&[1e-5; 1_000], &drawn), None);
         // as many ones as stated, but on the wrong records
         let (priors, drawn) = ([[0.9; 50], [0.1; 50]].concat(), [[0.1; 50], [0.9; 50]].concat());
         assert!(OddsGuesses::mismatch(&priors, &drawn).is_some());

@@ -180,7 +180,7 @@ impl DrawnDesign {
     }
 
     /// The smallest number of rows or records, in steps of 1 %, whose expected bound reaches ε; none up to
-    /// 10⁹. Of secrets few are guessed rightly, so that one standard deviation fewer have to reach it.
+    /// 10⁹. Few secrets are guessed correctly, so the bound must still reach ε with one standard deviation fewer.
     ///
     /// # Errors
     /// As [`Self::expected`].

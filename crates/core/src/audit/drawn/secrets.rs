@@ -111,7 +111,7 @@ impl SecretGuesses {
         }
     }
 
-    /// As many correct guesses as possible.
+    /// Makes all guesses correct, which no result can exceed.
     pub(super) fn all_correct(&self) -> Self {
         let mut best = self.clone();
         match &mut best {
@@ -179,7 +179,7 @@ struct CandidatesOfRecord {
 }
 
 impl CandidateScores {
-    /// No record so far; lists will have this length.
+    /// No records yet; `list_length` values are listed for each.
     #[must_use]
     pub const fn new(list_length: usize) -> Self {
         Self {

@@ -139,6 +139,15 @@ pub enum OneRunError {
         /// Number of the run, from 0.
         run: usize,
     },
+    /// Many guesses, each with a probability of its own.
+    #[error(
+        "{guesses} guesses with different probabilities take too long: audit a part of the records, with at most \
+         about 10,000 guesses, that was drawn before anybody looked at results"
+    )]
+    Work {
+        /// Guesses.
+        guesses: u64,
+    },
     /// A curve without points.
     #[error("the claimed curve has no point")]
     EmptyCurve,

@@ -3,7 +3,7 @@
 use super::root::last_below;
 use super::tails::rounded_down;
 use super::walk::{grouped, largest_of_grid, ln_reached};
-use super::{OneRunError, check_delta, check_epsilon, check_significance};
+use super::{MOST_CANARIES, OneRunError, check_delta, check_epsilon, check_significance};
 use crate::math;
 use crate::special::UnitPoint;
 
@@ -56,7 +56,7 @@ impl KnownOdds {
     /// [`OneRunError::Inclusion`], [`OneRunError::Guesses`] for more guesses than canaries of a class, or none
     /// at all, [`OneRunError::Correct`].
     pub fn new(classes: Vec<OddsClass>, correct: u64) -> Result<Self, OneRunError> {
-        let mut guesses = 0;
+        let (mut guesses, mut all) = (0_u64, 0_u64);
         for class in &classes {
             let OddsClass { inclusion, canaries, guesses_in, guesses_out } = *class;
             if !(inclusion > 0.0 && inclusion < 1.0) {
@@ -67,6 +67,10 @@ impl KnownOdds {
                 return Err(OneRunError::Guesses { guesses: guessed, canaries });
             }
             guesses += guessed;
+            all = all.saturating_add(canaries);
+            if all > MOST_CANARIES {
+                return Err(OneRunError::Canaries { canaries: all });
+            }
         }
         if guesses == 0 {
             return Err(OneRunError::Guesses { guesses, canaries: 0 });
@@ -74,7 +78,12 @@ impl KnownOdds {
         if correct > guesses {
             return Err(OneRunError::Correct { correct, guesses });
         }
-        Ok(Self { classes, correct, may_say_both: false })
+        let odds = Self { classes, correct, may_say_both: false };
+        // hits of different probabilities are added one by one
+        if odds.common_prior().is_none() && guesses.saturating_mul(correct) > MOST_WORK {
+            return Err(OneRunError::Work { guesses });
+        }
+        Ok(odds)
     }
 
     /// Guesses that could have said either value, whatever they said. Without this, guesses that all say the
@@ -141,7 +150,7 @@ impl KnownOdds {
     pub fn odds_that_explain(&self, significance: f64) -> Result<f64, OneRunError> {
         check_significance(significance)?;
         let bound = last_below(significance, |epsilon| self.reached(epsilon));
-        Ok(math::exp(rounded_down(bound)))
+        Ok(math::exp(rounded_down(bound).min(LARGEST_EXPONENT)))
     }
 
     /// The tail of the sum of independent hits.
@@ -191,9 +200,14 @@ impl KnownOdds {
     }
 }
 
+/// e to a larger power is infinite.
+const LARGEST_EXPONENT: f64 = 700.0;
+/// Most products of guesses and correct guesses with different probabilities: some seconds.
+const MOST_WORK: u64 = 200_000_000;
+
 /// e^ε π/(e^ε π + 1 − π).
 fn hit(epsilon: f64, prior: f64) -> f64 {
-    1.0 / (1.0 + math::exp(-epsilon) * (1.0 - prior) / prior)
+    UnitPoint::from_logit(epsilon + math::ln(prior) - math::ln_1p(-prior)).value()
 }
 
 fn check_factor(factor: f64) -> Result<(), OneRunError> {

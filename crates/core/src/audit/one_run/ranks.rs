@@ -97,6 +97,10 @@ pub fn rank_lengths(values: u64) -> Vec<u64> {
     (0..63).map(|power| 1_u64 << power).take_while(|&length| length <= values / 2).collect()
 }
 
+/// Most ranks whose joint probability is computed; for more it would take minutes, and the sum over all lengths is
+/// valid, and hardly weaker.
+const MOST_RANKED: u64 = 20_000;
+
 impl SecretRanks {
     /// `correct[i]` of the ranks are at most `lengths[i]`.
     ///
@@ -212,6 +216,10 @@ impl SecretRanks {
 
     /// The probability that counts of independent ranks reach the boundary of s at some length.
     fn crossing(&self, epsilon: f64, ln_smallest: f64) -> f64 {
+        if self.canaries > MOST_RANKED {
+            let union = self.lengths.len() as f64 * math::exp(ln_smallest);
+            return union.min(1.0);
+        }
         let canaries = self.canaries as usize;
         let mut below = vec![1.0]; // by the count at the length before
         let mut crossed = 0.0;

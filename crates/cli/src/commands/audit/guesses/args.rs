@@ -37,6 +37,10 @@ pub(crate) struct GuessesArgs {
     /// bound decides no claim.
     #[arg(long, value_name = "FACTOR", value_parser = number, default_value = "1")]
     pub(crate) odds_factor: f64,
+    /// State that each record was included by a draw of its own; else a number of members that suggests a draw
+    /// of a fixed number is refused.
+    #[arg(long, requires = "drawn")]
+    pub(crate) independent_draws: bool,
     /// Number of records, in place of files.
     #[arg(long, value_name = "M", value_parser = positive, requires = "correct")]
     pub(crate) records: Option<u64>,

@@ -3,19 +3,17 @@
 mod args;
 
 pub(crate) use args::GuessesArgs;
+use args::ValueArg;
 
 use std::path::Path;
 
 use dpscope_core::audit::drawn::{DrawnGuesses, OddsGuesses};
-use dpscope_core::audit::one_run::OddsClass;
+use dpscope_core::audit::one_run::{FixedSize, OddsClass};
 use dpscope_report::number::grouped;
 
 use crate::commands::audit::drawn::DrawnEvidence;
 use crate::commands::audit::recorded::{array_of, flat};
 use crate::failure::{CommandResult, Failure};
-
-/// Most products of guesses and correct guesses: some seconds.
-const MOST_WORK: u64 = 200_000_000;
 
 pub(crate) fn run(args: &GuessesArgs) -> CommandResult {
     let started = web_time::Instant::now();
@@ -25,13 +23,6 @@ pub(crate) fn run(args: &GuessesArgs) -> CommandResult {
     };
     if guesses.guesses() == 0 {
         return Err(Failure::input("every guess abstains; guess at least one record"));
-    }
-    if guesses.work().map_err(Failure::input)? > MOST_WORK {
-        return Err(Failure::input(format!(
-            "{} guesses with odds of their own take too long: audit a part of the records, with at most about \
-             10,000 guesses, that was drawn before anybody looked at results",
-            grouped(guesses.guesses())
-        )));
     }
     let input = args.drawn.as_ref().map(|drawn| {
         serde_json::json!({
@@ -95,7 +86,25 @@ fn read(args: &GuessesArgs, drawn: &Path, guessed: &Path) -> Result<OddsGuesses,
         ))
         .about(drawn));
     }
-    Ok(OddsGuesses::of_records(args.value.into(), &priors, &truth, &said, args.odds_factor))
+    if args.value == ValueArg::Membership && !args.independent_draws {
+        check_number(&priors, &truth).map_err(|failure| failure.about(drawn))?;
+    }
+    OddsGuesses::of_records(args.value.into(), &priors, &truth, &said, args.odds_factor)
+        .map_err(Failure::input)
+}
+
+/// Refuses a number of members that suggests a draw of a fixed number, whose memberships depend on each other.
+fn check_number(priors: &[f64], truth: &[f64]) -> Result<(), Failure> {
+    let (records, included) = (truth.len() as u64, truth.iter().sum::<f64>() as u64);
+    let mean = priors.iter().sum::<f64>() / records.max(1) as f64;
+    if records > 1 && FixedSize::is_suspected(records, included, mean) {
+        return Err(Failure::input(format!(
+            "has {} members, as many as are expected, which suggests a draw of a fixed number: for such a draw, \
+             use audit split; if each record had a draw of its own, pass --independent-draws",
+            grouped(included)
+        )));
+    }
+    Ok(())
 }
 
 /// One of the allowed values for each record.

@@ -2,7 +2,7 @@
 
 use dpscope_core::audit::AuditResult;
 use dpscope_core::audit::anytime::AnytimeTest;
-use dpscope_report::number::grouped;
+use dpscope_report::number::{counted, grouped};
 use dpscope_report::record::{AnytimeEvidence, AnytimeReport, ClaimTest};
 use dpscope_report::words::finding_sentence;
 
@@ -30,6 +30,13 @@ pub(super) fn deliver(
             grouped(MOST_PAIRS as u64)
         )));
     }
+    if target.len() <= AnytimeTest::PILOT {
+        return Err(Failure::input(format!(
+            "--anytime has {} of runs, and the first {} choose thresholds; add runs",
+            counted(target.len() as u64, "pair"),
+            AnytimeTest::PILOT
+        )));
+    }
     if let Some(finding) = fixed.findings().iter().find(|finding| finding.costs_coverage()) {
         return Err(Failure::input(format!(
             "these scores have no bound: {}",
@@ -41,26 +48,30 @@ pub(super) fn deliver(
     let (delta, significance) = (statement.delta, statement.significance());
     let bound = AnytimeTest::bound(&pairs, delta, significance);
     let (epsilon, reached_after) = bound.map_err(Failure::input)?;
-    let pilot = AnytimeTest::pilot_of(pairs.len());
+    let bets = (pairs.len() - AnytimeTest::PILOT) as u64;
+    let ceiling = AnytimeTest::ceiling(bets, delta, significance).map_err(Failure::input)?;
     let found = AnytimeEvidence {
         delta,
         significance,
         epsilon,
-        pairs: (pairs.len() - pilot) as u64,
-        pilot_pairs: pilot as u64,
+        pairs: bets,
+        pilot_pairs: AnytimeTest::PILOT as u64,
         reached_after,
         fixed_epsilon: fixed.epsilon(),
+        ceiling,
     };
     let shown = &args.recorded.report;
     let report = AnytimeReport {
         input: Some(serde_json::json!({
             "target": args.target.display().to_string(),
             "zero_out": args.zero_out.display().to_string(),
+            "higher_means": args.higher_means.name(),
+            "count_non_finite": args.recorded.count_non_finite,
         })),
         elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
-        ..AnytimeReport::new(&found, test)?
+        ..AnytimeReport::new(&found, fixed.findings(), test)?
     };
     let delivery = Delivery::of_audit(&shown.page, shown.show.json, shown.brief, &shown.claim);
     delivery.deliver(&report, || Err("this audit has no drawing".to_owned()))?;
-    Ok(shown.claim.exit(report.verdict, false))
+    Ok(shown.claim.exit(report.verdict, !report.findings.is_empty()))
 }

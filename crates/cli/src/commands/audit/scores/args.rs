@@ -23,9 +23,12 @@ pub(crate) struct ScoresArgs {
     /// Which world a higher score indicates.
     #[arg(long, value_enum, default_value = "target")]
     pub(crate) higher_means: WorldArg,
-    /// Bound epsilon so that results may be looked at after every run, and runs added at the end of the files;
-    /// not tighter: it needs 1.3 to 2 times as many runs. Run i of both files is a pair.
-    #[arg(long, conflicts_with_all = ["threshold_rule", "metrics", "curves", "plot"])]
+    /// Report a bound that stays valid if you look after every run and append runs to both files. It needs 1.3 to
+    /// 2 times as many runs; run i of both files is a pair.
+    #[arg(
+        long,
+        conflicts_with_all = ["threshold_rule", "metrics", "curves", "plot", "noise_multiplier", "seed"]
+    )]
     pub(crate) anytime: bool,
     /// How the threshold is chosen.
     #[arg(long, value_enum, default_value = "split")]
@@ -40,4 +43,14 @@ pub(crate) struct ScoresArgs {
 pub(crate) enum WorldArg {
     Target,
     ZeroOut,
+}
+
+impl WorldArg {
+    /// Its name in reports.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            WorldArg::Target => "target",
+            WorldArg::ZeroOut => "zero-out",
+        }
+    }
 }

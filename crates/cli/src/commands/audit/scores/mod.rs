@@ -50,10 +50,7 @@ pub(crate) fn run(args: &ScoresArgs) -> CommandResult {
         input: serde_json::json!({
             "target": args.target.display().to_string(),
             "zero_out": args.zero_out.display().to_string(),
-            "higher_means": match args.higher_means {
-                WorldArg::Target => "target",
-                WorldArg::ZeroOut => "zero-out",
-            },
+            "higher_means": args.higher_means.name(),
         }),
     };
     let report = evidence.report(&audit, seed_source, started, &test, &args.recorded.report)?;

@@ -8,11 +8,15 @@ pub(crate) use args::SecretsArgs;
 
 use std::path::Path;
 
+use dpscope_recorded::hex;
+use sha2::{Digest, Sha256};
+
 use dpscope_core::audit::drawn::{DrawnGuesses, SecretGuesses};
 
+use crate::canary_plan;
 use crate::commands::audit::drawn::DrawnEvidence;
 use crate::commands::audit::recorded::{array_of, flat};
-use crate::failure::{CommandResult, Failure};
+use crate::failure::{CommandResult, Exit, Failure};
 use design::Design;
 
 pub(crate) fn run(args: &SecretsArgs) -> CommandResult {
@@ -25,12 +29,29 @@ pub(crate) fn run(args: &SecretsArgs) -> CommandResult {
     };
     let files = args.ranks.as_ref().or(args.candidates.as_ref());
     let input = files.map(|path| serde_json::json!({ "file": path.display().to_string() }));
+    if let Some(folder) = &args.plan {
+        remember(folder, &guesses)?;
+    }
     let (level, commitment) = match design.planned {
         Some((_, level, commitment)) => (Some(level), Some(commitment)),
         None => (None, None),
     };
     let evidence = DrawnEvidence { findings, input, level, commitment, started };
     args.test.deliver(DrawnGuesses::Secrets(guesses), evidence)
+}
+
+/// Refuses other results than those that were audited before with a plan, and remembers the first.
+fn remember(folder: &Path, guesses: &SecretGuesses) -> Result<(), Failure> {
+    let text = serde_json::to_vec(guesses).map_err(|error| Failure::with(Exit::Internal, error))?;
+    let digest = hex(&Sha256::digest(&text));
+    match canary_plan::audited(folder)?.first() {
+        Some(known) if *known != digest => Err(Failure::input(
+            "other scores of this plan were audited before; the better of two attacks has no bound: commit a new \
+             plan for another attack",
+        )
+        .about(folder)),
+        _ => canary_plan::remember(folder, &[digest]),
+    }
 }
 
 fn counted(args: &SecretsArgs, design: &Design) -> Result<SecretGuesses, Failure> {

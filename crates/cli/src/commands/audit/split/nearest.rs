@@ -66,7 +66,7 @@ fn table(path: &Path, name: &str) -> Result<Table, Failure> {
     let (shape, values) = array.into_parts();
     let columns = match shape[..] {
         [_] => 1,
-        [_, columns] => columns,
+        [_, columns] if columns > 0 => columns,
         _ => {
             return Err(Failure::input(format!("has shape {shape:?}; expected rows and columns"))
                 .about(path));
