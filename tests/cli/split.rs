@@ -132,3 +132,18 @@ fn impossible_splits_are_refused_with_what_to_change() {
     let files = "audit split --members in.npy --non-members out.npy";
     folder.run(files).refuses(2, &["in.npy", "finite"]);
 }
+
+#[test]
+fn a_hold_out_that_was_used_bounds_training_and_selection_together() {
+    let alone = dpscope(&format!("{COUNTS} --delta 0 --json")).exits(0).json();
+    let report = dpscope(&format!("{COUNTS} --delta 0 --holdout-used --json")).exits(0).json();
+    // replacing a row in each side is two replacements
+    let [before, after] = [&alone, &report].map(|report| number(report, "/bounds/replace"));
+    assert!((before - 2.0 * after).abs() < 1e-8, "{before} {after}");
+    assert!(number(&report, "/bounds/add_remove") < number(&alone, "/bounds/add_remove"));
+    let text = dpscope(&format!("{COUNTS} --holdout-used --claim 1")).exits(3).stdout;
+    assert!(text.contains("Training and selection together are not"), "{text}");
+    let strata =
+        "--member-strata a.npy --non-member-strata a.npy --members a.npy --non-members a.npy";
+    dpscope(&format!("audit split --holdout-used {strata}")).refuses(2, &["--holdout-used"]);
+}

@@ -760,6 +760,7 @@ def audit_split(
     member_strata: Array | None = None,
     non_member_strata: Array | None = None,
     direction: Literal["higher", "lower"] | None = "higher",
+    holdout_used: bool = False,
     rule: Literal["cut", "sets"] | None = "cut",
     guesses_in: int | None = None,
     guesses_out: int | None = None,
@@ -801,6 +802,9 @@ def audit_split(
         Stratum of each non-member. An array, or a file.
     direction
         Which scores indicate members.
+    holdout_used
+        The held-out rows were also used, for early stopping, tuning or calibration: bounds are then
+        those of training and selection together, and say nothing of the training alone.
     rule
         How rows are guessed.
     guesses_in

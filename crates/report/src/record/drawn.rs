@@ -138,7 +138,7 @@ impl DrawnReport {
                 DrawnGuesses::Odds(odds) => {
                     Some(odds.factor_without_leak(significance).map_err(DrawnError::from)?)
                 }
-                DrawnGuesses::Split(_) | DrawnGuesses::Secrets(_) => None,
+                _ => None,
             },
             guesses,
             delta,

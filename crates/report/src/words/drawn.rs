@@ -17,7 +17,7 @@ use crate::number::{bound, confidence, counted, delta, grouped, plain};
 #[must_use]
 pub const fn drawn_title(guesses: &DrawnGuesses) -> &'static str {
     match guesses {
-        DrawnGuesses::Split(_) => "Privacy audit of a random hold-out",
+        DrawnGuesses::Split(_) | DrawnGuesses::UsedSplit(_) => "Privacy audit of a random hold-out",
         DrawnGuesses::Secrets(_) => "Privacy audit by random secrets",
         DrawnGuesses::Odds(_) => "Privacy audit by guesses with known odds",
     }
@@ -28,7 +28,9 @@ pub const fn drawn_title(guesses: &DrawnGuesses) -> &'static str {
 #[must_use]
 pub const fn drawn_adjacencies(guesses: &DrawnGuesses) -> &'static [Adjacency] {
     match guesses {
-        DrawnGuesses::Split(_) => &[Adjacency::AddRemove, Adjacency::Replace],
+        DrawnGuesses::Split(_) | DrawnGuesses::UsedSplit(_) => {
+            &[Adjacency::AddRemove, Adjacency::Replace]
+        }
         DrawnGuesses::Odds(OddsGuesses { value: DrawnValue::Membership, .. }) => {
             &[Adjacency::AddRemove]
         }
@@ -41,8 +43,10 @@ pub const fn drawn_adjacencies(guesses: &DrawnGuesses) -> &'static [Adjacency] {
 /// What neighbours differ in.
 const fn change(guesses: &DrawnGuesses, adjacency: Adjacency) -> &'static str {
     match (guesses, adjacency) {
-        (DrawnGuesses::Split(_), Adjacency::Replace) => "replacing one",
-        (DrawnGuesses::Split(_), _) => "adding or removing a row",
+        (DrawnGuesses::Split(_) | DrawnGuesses::UsedSplit(_), Adjacency::Replace) => {
+            "replacing one"
+        }
+        (DrawnGuesses::Split(_) | DrawnGuesses::UsedSplit(_), _) => "adding or removing a row",
         (DrawnGuesses::Secrets(_), Adjacency::Replace) => "replacing a secret",
         (DrawnGuesses::Odds(_), Adjacency::Replace) => "replacing a label",
         (DrawnGuesses::Secrets(_) | DrawnGuesses::Odds(_), _) => "adding or removing a record",
@@ -53,11 +57,17 @@ const fn change(guesses: &DrawnGuesses, adjacency: Adjacency) -> &'static str {
 #[must_use]
 pub fn drawn_assumption(guesses: &DrawnGuesses) -> String {
     match guesses {
-        DrawnGuesses::Split(split) => format!(
+        DrawnGuesses::Split(split) | DrawnGuesses::UsedSplit(split) => format!(
             "the hold-out was drawn uniformly from these rows{}, independently of the rows themselves, of the \
              training and of the score; that no row was dropped after the draw for a reason that involves other \
-             rows; and that held-out rows were used for nothing that the score sees",
-            within_strata(split)
+             rows; and that {}",
+            within_strata(split),
+            match guesses {
+                DrawnGuesses::UsedSplit(_) => {
+                    "the claim covers what was selected by held-out rows, as well as the training"
+                }
+                _ => "held-out rows were used for nothing that the score sees",
+            }
         ),
         DrawnGuesses::Secrets(secrets) => {
             let (drawn, decoys) = match secrets.has_decoys() {
@@ -106,6 +116,7 @@ pub fn drawn_headline(
     };
     let shown: Vec<String> = drawn_adjacencies(guesses).iter().map(of).collect();
     let condition = match guesses {
+        DrawnGuesses::UsedSplit(_) => ", of training and selection together".to_owned(),
         DrawnGuesses::Odds(odds) if odds.odds_factor > 1.0 => {
             format!(", if the stated odds are right within a factor of {}", given(odds.odds_factor))
         }
@@ -134,7 +145,7 @@ pub fn drawn_claim_sentence(
             .to_owned();
     }
     let [condition, units, remedy, unable] = match guesses {
-        DrawnGuesses::Split(split) => [
+        DrawnGuesses::Split(split) | DrawnGuesses::UsedSplit(split) => [
             format!(
                 "the hold-out was drawn uniformly from these {} rows{}",
                 grouped(split.members().saturating_add(split.non_members())),
@@ -171,7 +182,11 @@ pub fn drawn_claim_sentence(
     };
     match reason {
         VerdictReason::BoundExceedsClaim => {
-            format!("The training is not (ε, δ)-DP as claimed, if {condition}.")
+            let subject = match guesses {
+                DrawnGuesses::UsedSplit(_) => "Training and selection together are",
+                _ => "The training is",
+            };
+            format!("{subject} not (ε, δ)-DP as claimed, if {condition}.")
         }
         VerdictReason::AttackMismatch => format!(
             "The bound does not exceed the claim, but {}. Fix the direction before the next training.",
@@ -195,7 +210,7 @@ pub fn drawn_claim_sentence(
 /// How a bound speaks about a claim's adjacency.
 #[must_use]
 pub const fn drawn_adjacency_sentence(claimed: Adjacency, guesses: &DrawnGuesses) -> &'static str {
-    let is_split = matches!(guesses, DrawnGuesses::Split(_));
+    let is_split = matches!(guesses, DrawnGuesses::Split(_) | DrawnGuesses::UsedSplit(_));
     let is_membership =
         matches!(guesses, DrawnGuesses::Odds(OddsGuesses { value: DrawnValue::Membership, .. }));
     match (claimed, is_split) {
@@ -217,7 +232,7 @@ pub const fn drawn_adjacency_sentence(claimed: Adjacency, guesses: &DrawnGuesses
 #[must_use]
 pub fn drawn_subject(guesses: &DrawnGuesses) -> (&'static str, String) {
     match guesses {
-        DrawnGuesses::Split(split) => {
+        DrawnGuesses::Split(split) | DrawnGuesses::UsedSplit(split) => {
             let members = counted(split.members(), "row");
             let text = format!(
                 "{members} that were trained on, {} held out",
@@ -251,7 +266,7 @@ pub fn drawn_subject(guesses: &DrawnGuesses) -> (&'static str, String) {
 #[must_use]
 pub fn drawn_guesses_in_words(guesses: &DrawnGuesses) -> Vec<String> {
     match guesses {
-        DrawnGuesses::Split(split) => split_in_words(split),
+        DrawnGuesses::Split(split) | DrawnGuesses::UsedSplit(split) => split_in_words(split),
         DrawnGuesses::Secrets(secrets) => vec![secrets_in_words(secrets)],
         DrawnGuesses::Odds(odds) => {
             let of = |guesses: u64, says: &str| {
@@ -377,7 +392,7 @@ const fn reversed(guesses: &DrawnGuesses) -> &'static str {
         DrawnGuesses::Secrets(_) => {
             "in the stated direction, other values look more like secrets than the true ones do"
         }
-        DrawnGuesses::Split(_) | DrawnGuesses::Odds(_) => {
+        DrawnGuesses::Split(_) | DrawnGuesses::UsedSplit(_) | DrawnGuesses::Odds(_) => {
             "in the stated direction, non-members look more like members than members do"
         }
     }
@@ -404,7 +419,7 @@ pub fn drawn_finding_sentence(finding: &DrawnFinding, guesses: &DrawnGuesses) ->
             "every guess of {} is correct, which is suspicious: {}, before you blame the training",
             grouped(all),
             match guesses {
-                DrawnGuesses::Split(_) => {
+                DrawnGuesses::Split(_) | DrawnGuesses::UsedSplit(_) => {
                     "look for a score that saw the sides, such as one scaled by the members alone"
                 }
                 DrawnGuesses::Secrets(_) => {
@@ -419,7 +434,7 @@ pub fn drawn_finding_sentence(finding: &DrawnFinding, guesses: &DrawnGuesses) ->
             bound(epsilon, false, 2),
             given(claimed),
             match guesses {
-                DrawnGuesses::Split(_) => {
+                DrawnGuesses::Split(_) | DrawnGuesses::UsedSplit(_) => {
                     "the hold-out was random and that the score did not see the sides"
                 }
                 DrawnGuesses::Secrets(_) => {

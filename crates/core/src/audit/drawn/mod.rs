@@ -31,6 +31,9 @@ use crate::format::given;
 pub enum DrawnGuesses {
     /// A random hold-out.
     Split(SplitGuesses),
+    /// A random hold-out whose rows were also used, for early stopping, tuning or calibration: bounds are of
+    /// training and selection together.
+    UsedSplit(SplitGuesses),
     /// A secret for each record.
     Secrets(SecretGuesses),
     /// Memberships or labels with known odds.
@@ -45,6 +48,7 @@ impl DrawnGuesses {
     pub fn bounds(&self, delta: f64, significance: f64) -> Result<AdjacencyBounds, DrawnError> {
         Ok(match self {
             DrawnGuesses::Split(guesses) => guesses.bounds(delta, significance)?,
+            DrawnGuesses::UsedSplit(guesses) => guesses.selection_bounds(delta, significance)?,
             DrawnGuesses::Secrets(guesses) => guesses.bounds(delta, significance)?,
             DrawnGuesses::Odds(guesses) => guesses.bounds(delta, significance)?,
         })
@@ -57,6 +61,7 @@ impl DrawnGuesses {
     pub fn ceilings(&self, delta: f64, significance: f64) -> Result<AdjacencyBounds, DrawnError> {
         let best = match self {
             DrawnGuesses::Split(guesses) => DrawnGuesses::Split(guesses.all_correct()),
+            DrawnGuesses::UsedSplit(guesses) => DrawnGuesses::UsedSplit(guesses.all_correct()),
             DrawnGuesses::Secrets(guesses) => DrawnGuesses::Secrets(guesses.all_correct()),
             DrawnGuesses::Odds(guesses) => DrawnGuesses::Odds(guesses.all_correct()),
         };
@@ -71,7 +76,7 @@ impl DrawnGuesses {
     #[must_use]
     pub fn guesses(&self) -> u64 {
         match self {
-            DrawnGuesses::Split(guesses) => guesses.guesses(),
+            DrawnGuesses::Split(guesses) | DrawnGuesses::UsedSplit(guesses) => guesses.guesses(),
             DrawnGuesses::Secrets(guesses) => guesses.guesses(),
             DrawnGuesses::Odds(guesses) => guesses.guesses(),
         }
@@ -83,7 +88,9 @@ impl DrawnGuesses {
     /// As [`Self::bounds`].
     pub fn p_value_without_leak(&self) -> Result<f64, DrawnError> {
         Ok(match self {
-            DrawnGuesses::Split(guesses) => guesses.p_value_without_leak()?,
+            DrawnGuesses::Split(guesses) | DrawnGuesses::UsedSplit(guesses) => {
+                guesses.p_value_without_leak()?
+            }
             DrawnGuesses::Secrets(guesses) => guesses.p_value_without_leak()?,
             DrawnGuesses::Odds(guesses) => guesses.p_value_without_leak()?,
         })
@@ -94,7 +101,7 @@ impl DrawnGuesses {
     #[must_use]
     pub fn all_correct_finding(&self) -> Option<DrawnFinding> {
         let [guesses, correct, possible] = match self {
-            DrawnGuesses::Split(guesses) => guesses.totals(),
+            DrawnGuesses::Split(guesses) | DrawnGuesses::UsedSplit(guesses) => guesses.totals(),
             DrawnGuesses::Secrets(guesses) => guesses.totals(),
             DrawnGuesses::Odds(guesses) => guesses.totals(),
         };

@@ -3,6 +3,8 @@
 use super::{BothSides, NamedRows, NamedStrata, SplitError, SplitSets, Stratum};
 use crate::adjacency::Adjacency;
 use crate::audit::AdjacencyBounds;
+use crate::audit::one_run::{check_delta, check_significance, last_below, rounded_down};
+use crate::math;
 
 /// Fewer rows of a side say nothing that a verdict could rest on.
 const FEWEST: u64 = 5;
@@ -89,7 +91,45 @@ impl SplitGuesses {
         }
     }
 
-    /// As many correct guesses as possible.
+    /// Lower bounds on ε of training and selection together, where held-out rows were used for early stopping,
+    /// tuning or calibration.
+    ///
+    /// What was released then depends on both sides, and a swap of two rows replaces a record in each: every
+    /// limit is taken at (2ε, (1 + e^ε)δ).
+    ///
+    /// # Errors
+    /// As [`Self::bounds`]; [`SplitError::Strata`] for several strata, which have no such bound.
+    pub fn selection_bounds(
+        &self,
+        delta: f64,
+        significance: f64,
+    ) -> Result<AdjacencyBounds, SplitError> {
+        self.check()?;
+        check_delta(delta)?;
+        check_significance(significance)?;
+        match self {
+            SplitGuesses::Cut { strata } => {
+                let [whole] = strata[..] else {
+                    return Err(SplitError::Strata(
+                        "a split within strata has no bound if the hold-out was used".to_owned(),
+                    ));
+                };
+                both_sides(&whole)?.bounds_by(significance, |side, adjacency, level| {
+                    let p = |epsilon, delta| side.p_value(adjacency, epsilon, delta).ok();
+                    Ok(end_of_selection(p, delta, level))
+                })
+            }
+            SplitGuesses::Sets { .. } => {
+                let lists = self.lists()?;
+                AdjacencyBounds::by(|adjacency| {
+                    let p = |epsilon, delta| lists.p_value(adjacency, epsilon, delta).ok();
+                    Ok(end_of_selection(p, delta, significance))
+                })
+            }
+        }
+    }
+
+    /// Makes all guesses correct, which no result can exceed.
     pub(in crate::audit) fn all_correct(&self) -> Self {
         let mut best = self.clone();
         match &mut best {
@@ -207,6 +247,16 @@ impl SplitGuesses {
             Ok(largest.larger(side.bounds(delta, level)?))
         })
     }
+}
+
+/// The largest ε that a limit rejects at (2ε, (1 + e^ε)δ).
+fn end_of_selection(p: impl Fn(f64, f64) -> Option<f64>, delta: f64, significance: f64) -> f64 {
+    let of_both = |epsilon: f64| {
+        let spent = (1.0 + math::exp(epsilon)) * delta;
+        // nothing is rejected where δ says nothing
+        if spent < 1.0 { p(2.0 * epsilon, spent).unwrap_or(1.0) } else { 1.0 }
+    };
+    rounded_down(last_below(significance, of_both))
 }
 
 fn both_sides(counts: &SplitCounts) -> Result<BothSides, SplitError> {

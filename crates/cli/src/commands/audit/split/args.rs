@@ -45,6 +45,10 @@ pub(crate) struct SplitArgs {
     /// Which scores indicate members.
     #[arg(long, value_enum, default_value = "higher")]
     pub(crate) direction: DirectionArg,
+    /// The held-out rows were also used, for early stopping, tuning or calibration: bounds are then those of
+    /// training and selection together, and say nothing of the training alone.
+    #[arg(long, conflicts_with = "member_strata")]
+    pub(crate) holdout_used: bool,
     /// How rows are guessed.
     #[arg(long, value_enum, default_value = "cut")]
     pub(crate) rule: SplitRuleArg,

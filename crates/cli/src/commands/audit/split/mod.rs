@@ -37,7 +37,11 @@ pub(crate) fn run(args: &SplitArgs) -> CommandResult {
             "seed": args.seed.to_string(),
         })
     });
-    args.test.deliver(DrawnGuesses::Split(guesses), DrawnEvidence::new(findings, input, started))
+    let guesses = match args.holdout_used {
+        true => DrawnGuesses::UsedSplit(guesses),
+        false => DrawnGuesses::Split(guesses),
+    };
+    args.test.deliver(guesses, DrawnEvidence::new(findings, input, started))
 }
 
 fn check_rule(args: &SplitArgs) -> Result<(), Failure> {
