@@ -76,7 +76,9 @@ fn browser_reports_of_files_match_the_command_line() {
         assert_eq!(report, row["report"], "{}", command(row));
     }
     let asked = |name: &str| rows.iter().any(|row| row["arguments"][1] == name);
-    assert!(["scores", "outputs", "counts", "one-run", "federated"].into_iter().all(asked));
+    let commands =
+        ["scores", "outputs", "counts", "split", "one-run", "secrets", "guesses", "federated"];
+    assert!(commands.into_iter().all(asked));
 }
 
 const ONE_SHOT: &str = include_str!("../../web/tests/one_shot.json");

@@ -41,7 +41,11 @@ pub fn audit_runs(
     let result = OneRunResult::new(evidence, question.deltas, question.significance);
     let draw = runs.first().and_then(CanaryScores::inferred_draw);
     let result = result.map_err(|error| error.of_draw(draw))?;
-    Ok(result.with_findings(findings))
+    let pairs = match runs {
+        [one] => one.ordered_pairs(),
+        _ => None,
+    };
+    Ok(result.with_findings(findings).with_pairs(pairs))
 }
 
 fn joined(runs: &[GuessEvidence], planned: u64) -> Result<GuessEvidence, CanaryError> {
