@@ -1598,7 +1598,7 @@ def plan_secrets(
     guesses: int | None = None,
     direction: Literal["higher", "lower"] | None = "higher",
     out: Path | None = None,
-    mu: float | Sequence[float] | None = "0.5,1,2,3",
+    mu: float | Sequence[float] | None = None,
     epsilon: float | None = None,
     adjacency: Literal["add-remove", "replace", "zero-out"] | None = "add-remove",
     delta: float | None = 1e-05,
@@ -1630,7 +1630,7 @@ def plan_secrets(
         folder.
     mu
         How far training moves the score of a member, or of a true secret, in standard deviations of
-        the scores; or several.
+        the scores; or several [default: 0.5,1,2,3].
     epsilon
         Epsilon that the bound should reach; prints the size that this needs.
     adjacency
@@ -1651,7 +1651,7 @@ def plan_split(
     guesses_in: int | None = None,
     guesses_out: int | None = None,
     guesses: int | None = None,
-    mu: float | Sequence[float] | None = "0.5,1,2,3",
+    mu: float | Sequence[float] | None = None,
     epsilon: float | None = None,
     adjacency: Literal["add-remove", "replace", "zero-out"] | None = "add-remove",
     delta: float | None = 1e-05,
@@ -1676,7 +1676,7 @@ def plan_split(
         Guessed sets of rule="sets" [default: √(10 · sets), rounded up].
     mu
         How far training moves the score of a member, or of a true secret, in standard deviations of
-        the scores; or several.
+        the scores; or several [default: 0.5,1,2,3].
     epsilon
         Epsilon that the bound should reach; prints the size that this needs.
     adjacency

@@ -15,9 +15,9 @@ use crate::output::{print_json, print_text};
 #[derive(Debug, Args)]
 pub(crate) struct ExpectedArgs {
     /// How far training moves the score of a member, or of a true secret, in standard deviations of the
-    /// scores; several separated by commas.
-    #[arg(long, value_delimiter = ',', value_parser = number, default_value = "0.5,1,2,3")]
-    pub(crate) mu: Vec<f64>,
+    /// scores; several separated by commas [default: 0.5,1,2,3].
+    #[arg(long, value_delimiter = ',', value_parser = number)]
+    mu: Vec<f64>,
     /// Epsilon that the bound should reach; prints the size that this needs.
     #[arg(long, value_name = "EPS", value_parser = epsilon)]
     pub(crate) epsilon: Option<f64>,
@@ -31,6 +31,12 @@ pub(crate) struct ExpectedArgs {
     pub(crate) json: bool,
 }
 
+impl ExpectedArgs {
+    fn mus(&self) -> &[f64] {
+        if self.mu.is_empty() { &[0.5, 1.0, 2.0, 3.0] } else { &self.mu }
+    }
+}
+
 /// What is expected of a design at each μ.
 pub(super) fn rows(args: &ExpectedArgs, design: DrawnDesign) -> Result<Vec<DrawnSize>, Failure> {
     let (delta, significance) = (args.statement.delta, args.statement.significance());
@@ -40,7 +46,7 @@ pub(super) fn rows(args: &ExpectedArgs, design: DrawnDesign) -> Result<Vec<Drawn
         let ceilings = guesses.ceilings(delta, significance)?;
         Ok(DrawnSize { gdp_mu, guesses, bounds, ceilings })
     };
-    let rows: Result<Vec<DrawnSize>, DrawnError> = args.mu.iter().map(row).collect();
+    let rows: Result<Vec<DrawnSize>, DrawnError> = args.mus().iter().map(row).collect();
     rows.map_err(option_of)
 }
 
@@ -52,7 +58,7 @@ pub(super) fn sizes(args: &ExpectedArgs, design: DrawnDesign) -> Result<DrawnSiz
         Ok(DrawnTarget { gdp_mu, epsilon, adjacency, size })
     };
     let targets: Result<Vec<DrawnTarget>, DrawnError> = match args.epsilon {
-        Some(epsilon) => args.mu.iter().map(|mu| target(mu, epsilon)).collect(),
+        Some(epsilon) => args.mus().iter().map(|mu| target(mu, epsilon)).collect(),
         None => Ok(Vec::new()),
     };
     Ok(DrawnSizes {
