@@ -137,7 +137,7 @@ describe("the first result", () => {
     ["reading a report", "reports/"], // its name in the contents
     ["the leak", "concepts/bounds/#the-leak"],
     ["shuffle", "concepts/samplers/"],
-    ["μ", "audits/correlated-noise/#guarantee"],
+    ["μ", "findings/pairs-and-half-splits/#the-command"],
     // beginnings of words
     ["confid", "concepts/confidence/"],
     ["--fail-ab", "concepts/verdicts/#exit-codes"],
