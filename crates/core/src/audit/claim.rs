@@ -71,6 +71,17 @@ impl VerdictReason {
         }
     }
 
+    /// [`VerdictReason::AttackMismatch`] if the data contradict what the attack assumes, unless the bound refutes
+    /// the claim all the same.
+    #[must_use]
+    pub fn or_mismatch(self, is_mismatch: bool) -> Self {
+        if is_mismatch && self != VerdictReason::BoundExceedsClaim {
+            VerdictReason::AttackMismatch
+        } else {
+            self
+        }
+    }
+
     /// The verdict that follows.
     #[must_use]
     pub const fn verdict(self) -> Verdict {

@@ -33,6 +33,7 @@ pub mod drawn;
 mod drawn_finding;
 mod finding;
 pub mod generator;
+mod group_privacy;
 pub mod histogram;
 mod hypotheses;
 pub mod metrics;

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::open::{OpenValue, OpenValues};
 use super::result::{Difference, Recomputation, RecomputeError};
 use crate::answer::Answer;
+use crate::record::{ClaimRecord, LimitRecord};
 
 /// A report on the way to its recomputation.
 #[derive(Debug)]
@@ -153,6 +154,24 @@ impl<'a> Checker<'a> {
                 });
             }
             value => self.expect(pointer, value),
+        }
+    }
+
+    /// Compares the verdicts on a claim and on a limit, and what they say.
+    pub(crate) fn expect_tests(
+        &mut self,
+        claim: Option<ClaimRecord>,
+        limit: Option<LimitRecord>,
+        delta: f64,
+    ) {
+        if let Some(claim) = claim {
+            self.expect_all("/claim/verdict", claim.verdict);
+            self.expect("/claim/says", claim.says);
+            self.expect("/claim/note", claim.note);
+            self.expect("/claim/delta", delta);
+        }
+        if let Some(limit) = limit {
+            self.expect_all("/fail_above/verdict", limit.verdict);
         }
     }
 

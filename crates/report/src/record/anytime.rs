@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use dpscope_core::accounting::Kind;
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::Finding;
-use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim, Verdict, VerdictReason};
+use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim, VerdictReason};
 use serde::{Deserialize, Serialize};
 
 use super::claim::verdict_of;
@@ -112,12 +112,8 @@ impl AnytimeReport {
     ) -> Result<Self, ClaimError> {
         let is_open = findings.iter().any(Finding::leaves_claims_open);
         let reason_of = |claimed: f64| {
-            let reason = VerdictReason::of_bound(found.epsilon, Some(found.ceiling), claimed);
-            match reason.verdict() {
-                Verdict::Refuted => reason,
-                _ if is_open => VerdictReason::AttackMismatch,
-                _ => reason,
-            }
+            VerdictReason::of_bound(found.epsilon, Some(found.ceiling), claimed)
+                .or_mismatch(is_open)
         };
         let of_claim = |claim: PrivacyClaim| -> Result<ClaimRecord, ClaimError> {
             claim.check()?;
@@ -173,10 +169,6 @@ impl AnytimeReport {
             fixed_epsilon: self.fixed_epsilon,
             ceiling: self.ceiling,
         };
-        let test = ClaimTest {
-            claim: self.claim.as_ref().map(|record| record.claim),
-            fail_above: self.fail_above.map(|limit| limit.epsilon),
-        };
-        (found, test)
+        (found, ClaimTest::of_records(self.claim.as_ref(), self.fail_above.as_ref()))
     }
 }

@@ -19,6 +19,16 @@ pub struct ClaimTest {
     pub fail_above: Option<f64>,
 }
 
+impl ClaimTest {
+    /// What a report has tested.
+    pub(crate) fn of_records(claim: Option<&ClaimRecord>, limit: Option<&LimitRecord>) -> Self {
+        ClaimTest {
+            claim: claim.map(|record| record.claim),
+            fail_above: limit.map(|limit| limit.epsilon),
+        }
+    }
+}
+
 /// A claim and the verdict of the audit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

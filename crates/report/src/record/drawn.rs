@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use dpscope_core::adjacency::Adjacency;
 use dpscope_core::audit::AdjacencyBounds;
-use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim, Verdict, VerdictReason};
+use dpscope_core::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim, VerdictReason};
 use dpscope_core::audit::drawn::{DrawnError, DrawnFinding, DrawnGuesses};
 use serde::{Deserialize, Serialize};
 
@@ -106,11 +106,7 @@ impl DrawnReport {
             }
             let (bound, ceiling) = (bounds.of(adjacency), ceilings.of(adjacency));
             let reason = VerdictReason::of_bound(bound, Some(ceiling), claimed);
-            ClaimVerdict::from(match reason.verdict() {
-                Verdict::Refuted => reason,
-                _ if is_reversed => VerdictReason::AttackMismatch,
-                _ => reason,
-            })
+            ClaimVerdict::from(reason.or_mismatch(is_reversed))
         };
         let of_claim = |claim: PrivacyClaim| -> Result<ClaimRecord, ClaimError> {
             claim.check()?;
@@ -156,10 +152,7 @@ impl DrawnReport {
 
     /// What is tested by this report.
     pub(crate) fn test(&self) -> ClaimTest {
-        ClaimTest {
-            claim: self.claim.as_ref().map(|record| record.claim),
-            fail_above: self.fail_above.map(|limit| limit.epsilon),
-        }
+        ClaimTest::of_records(self.claim.as_ref(), self.fail_above.as_ref())
     }
 
     /// The findings that come from the scores, which the report does not have.

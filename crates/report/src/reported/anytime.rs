@@ -110,14 +110,6 @@ fn recompute(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     report.expect_all("/findings", expected.findings);
     report.expect("/headline", expected.headline);
     report.expect_all("/verdict", expected.verdict);
-    if let Some(claim) = expected.claim {
-        report.expect_all("/claim/verdict", claim.verdict);
-        report.expect("/claim/says", claim.says);
-        report.expect("/claim/note", claim.note);
-        report.expect("/claim/delta", found.delta);
-    }
-    if let Some(limit) = expected.fail_above {
-        report.expect_all("/fail_above/verdict", limit.verdict);
-    }
+    report.expect_tests(expected.claim, expected.fail_above, found.delta);
     Ok(())
 }

@@ -150,14 +150,6 @@ fn recompute(report: &mut Checker<'_>) -> Result<(), RecomputeError> {
     report.expect_all("/odds_factor_without_leak", found.odds_factor_without_leak);
     report.expect_all("/findings", found.findings);
     report.expect_all("/verdict", found.verdict);
-    if let Some(claim) = found.claim {
-        report.expect_all("/claim/verdict", claim.verdict);
-        report.expect("/claim/says", claim.says);
-        report.expect("/claim/note", claim.note);
-        report.expect("/claim/delta", level.0);
-    }
-    if let Some(limit) = found.fail_above {
-        report.expect_all("/fail_above/verdict", limit.verdict);
-    }
+    report.expect_tests(found.claim, found.fail_above, level.0);
     Ok(())
 }

@@ -114,11 +114,17 @@ impl OddsGuesses {
     /// As [`KnownOdds::new`] and [`KnownOdds::epsilon_lower`].
     pub fn bounds(&self, delta: f64, significance: f64) -> Result<AdjacencyBounds, OneRunError> {
         let odds = self.odds()?;
-        let bound =
-            |steps| odds.epsilon_lower_of_steps(steps, delta, significance, self.odds_factor);
+        let of_draw = odds.epsilon_lower(delta, significance, self.odds_factor)?;
         Ok(match self.value {
-            DrawnValue::Membership => AdjacencyBounds { replace: 0.0, add_remove: bound(1)? },
-            DrawnValue::Label => AdjacencyBounds { replace: bound(1)?, add_remove: bound(2)? },
+            DrawnValue::Membership => AdjacencyBounds { replace: 0.0, add_remove: of_draw },
+            DrawnValue::Label => AdjacencyBounds {
+                replace: of_draw,
+                add_remove: odds.epsilon_lower_of_two_steps(
+                    delta,
+                    significance,
+                    self.odds_factor,
+                )?,
+            },
         })
     }
 

@@ -357,13 +357,10 @@ impl OneRunFinding {
 
     /// The verdict on a claim, from what the bound alone says of it.
     pub(crate) fn verdict(findings: &[Self], by_bound: VerdictReason) -> ClaimVerdict {
-        let is_open = by_bound != VerdictReason::BoundExceedsClaim;
         ClaimVerdict::from(if findings.iter().any(Self::costs_coverage) {
             VerdictReason::CoverageLost
-        } else if is_open && findings.iter().any(Self::leaves_claims_open) {
-            VerdictReason::AttackMismatch
         } else {
-            by_bound
+            by_bound.or_mismatch(findings.iter().any(Self::leaves_claims_open))
         })
     }
 

@@ -6,6 +6,7 @@ use super::{
     MOST_CANARIES, OneRunError, check_counts, check_delta, check_epsilon, check_significance,
 };
 use crate::adjacency::Adjacency;
+use crate::audit::group_privacy::limit_of_two_steps;
 use crate::math;
 
 /// Most values of a secret: those that fit an i64, and so all files of ranks.
@@ -193,8 +194,7 @@ impl ListGuesses {
 
 /// The limit for replace at (2ε, (1 + e^ε)δ).
 fn group(tails: &Tails, epsilon: f64, delta: f64) -> f64 {
-    let delta = (1.0 + math::exp(epsilon)) * delta;
-    if delta < 1.0 { tails.at(2.0 * epsilon, delta) } else { 1.0 }
+    limit_of_two_steps(epsilon, delta, |epsilon, delta| tails.at(epsilon, delta))
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use super::root::last_below;
 use super::tails::rounded_down;
-use super::walk::{grouped, largest_of_grid, ln_reached};
+use super::walk::{largest_of_grid, ln_reached};
 use super::{MOST_CANARIES, OneRunError, check_delta, check_epsilon, check_significance};
+use crate::audit::group_privacy::of_two_steps;
 use crate::math;
 use crate::special::UnitPoint;
 
@@ -115,17 +116,27 @@ impl KnownOdds {
         significance: f64,
         factor: f64,
     ) -> Result<f64, OneRunError> {
-        self.epsilon_lower_of_steps(1, delta, significance, factor)
+        self.lower(delta, significance, factor, |epsilon| (epsilon, delta))
     }
 
-    /// The bound if turning a value takes this many steps between neighbours, 1 or 2: by group privacy, two
-    /// are one at (2ε, (1 + e^ε)δ).
-    pub(in crate::audit) fn epsilon_lower_of_steps(
+    /// The bound where turning a value takes two steps between neighbours: the limit is taken at
+    /// (2ε, (1 + e^ε)δ).
+    pub(in crate::audit) fn epsilon_lower_of_two_steps(
         &self,
-        steps: u32,
         delta: f64,
         significance: f64,
         factor: f64,
+    ) -> Result<f64, OneRunError> {
+        self.lower(delta, significance, factor, |epsilon| of_two_steps(epsilon, delta))
+    }
+
+    /// The end of the grid that is rejected by the limit at the (ε, δ) of each point.
+    fn lower(
+        &self,
+        delta: f64,
+        significance: f64,
+        factor: f64,
+        at: impl Fn(f64) -> (f64, f64),
     ) -> Result<f64, OneRunError> {
         check_delta(delta)?;
         check_significance(significance)?;
@@ -133,9 +144,9 @@ impl KnownOdds {
         let shift = math::ln(factor);
         // the share of δ is largest at ε = 0
         let p = |epsilon: f64, is_sure: bool| {
-            let (of_group, delta) = grouped(steps, epsilon, delta);
-            let of_delta = if is_sure { 0.0 } else { of_group };
-            self.reached(of_group + shift) + self.spent(of_delta, delta, factor)
+            let (epsilon, delta) = at(epsilon);
+            let of_delta = if is_sure { 0.0 } else { epsilon };
+            self.reached(epsilon + shift) + self.spent(of_delta, delta, factor)
         };
         Ok(largest_of_grid(
             |epsilon| p(epsilon, true) < significance,

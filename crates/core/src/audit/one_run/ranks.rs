@@ -1,9 +1,10 @@
 //! Ranks of secrets, and lists of several lengths.
 
 use super::odds::poisson_binomial_tail;
-use super::walk::{first_as_unlikely, grouped, largest_of_grid, ln_reached};
+use super::walk::{first_as_unlikely, largest_of_grid, ln_reached};
 use super::{ListGuesses, OneRunError, check_delta, check_epsilon, check_significance};
 use crate::adjacency::Adjacency;
+use crate::audit::group_privacy::of_two_steps;
 use crate::math;
 use crate::special::{UnitPoint, ln_binomial_pmf};
 
@@ -188,14 +189,17 @@ impl SecretRanks {
     ) -> Result<f64, OneRunError> {
         check_delta(delta)?;
         check_significance(significance)?;
-        let steps = if adjacency == Adjacency::Replace { 1 } else { 2 };
+        let at = |epsilon| match adjacency {
+            Adjacency::Replace => (epsilon, delta),
+            Adjacency::AddRemove | Adjacency::ZeroOut => of_two_steps(epsilon, delta),
+        };
         let by_union = |epsilon: f64| {
-            let (epsilon, delta) = grouped(steps, epsilon, delta);
+            let (epsilon, delta) = at(epsilon);
             let level = self.lengths.len() as f64 * math::exp(self.ln_smallest(epsilon));
             level + self.spent(0.0, delta) < significance
         };
         let rejects = |epsilon: f64| {
-            let (epsilon, delta) = grouped(steps, epsilon, delta);
+            let (epsilon, delta) = at(epsilon);
             let ln_smallest = self.ln_smallest(epsilon);
             let left = significance - self.spent(epsilon, delta);
             math::exp(ln_smallest) < left && self.crossing(epsilon, ln_smallest) < left

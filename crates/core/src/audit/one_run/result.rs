@@ -7,8 +7,8 @@ use super::{
 use crate::adjacency::Adjacency;
 use crate::audit::OutcomeKind;
 use crate::audit::claim::{ClaimError, ClaimVerdict, PrivacyClaim, VerdictReason};
+use crate::audit::group_privacy::of_two_steps;
 use crate::gdp::gdp_epsilon;
-use crate::math;
 
 /// The bound at one δ, with what it could have been.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -226,8 +226,8 @@ impl OneRunResult {
 pub fn implied_claim(claim: &PrivacyClaim, certified: Adjacency) -> PrivacyClaim {
     let PrivacyClaim { epsilon, delta, adjacency } = *claim;
     if certified == Adjacency::Replace && adjacency != Adjacency::Replace {
-        let delta = (1.0 + math::exp(epsilon)) * delta;
-        PrivacyClaim { epsilon: 2.0 * epsilon, delta, adjacency: certified }
+        let (epsilon, delta) = of_two_steps(epsilon, delta);
+        PrivacyClaim { epsilon, delta, adjacency: certified }
     } else {
         *claim
     }

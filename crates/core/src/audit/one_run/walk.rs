@@ -131,14 +131,6 @@ pub(in crate::audit) fn largest_of_grid(
     at(accepted.unwrap_or(GRID_POINTS).saturating_sub(1))
 }
 
-/// The (ε, δ) of records that are this many steps apart, 1 or 2: by group privacy, (2ε, (1 + e^ε)δ) for two.
-pub(super) fn grouped(steps: u32, epsilon: f64, delta: f64) -> (f64, f64) {
-    match steps {
-        2 => (2.0 * epsilon, (1.0 + math::exp(epsilon)) * delta),
-        _ => (epsilon, delta),
-    }
-}
-
 pub(super) fn check_ranking(
     game: CanaryGame,
     sizes: &[u64],

@@ -3,8 +3,8 @@
 use super::{BothSides, NamedRows, NamedStrata, SplitError, SplitSets, Stratum};
 use crate::adjacency::Adjacency;
 use crate::audit::AdjacencyBounds;
+use crate::audit::group_privacy::limit_of_two_steps;
 use crate::audit::one_run::{check_delta, check_significance, last_below, rounded_down};
-use crate::math;
 
 /// Fewer rows of a side say nothing that a verdict could rest on.
 const FEWEST: u64 = 5;
@@ -252,9 +252,7 @@ impl SplitGuesses {
 /// The largest ε that a limit rejects at (2ε, (1 + e^ε)δ).
 fn end_of_selection(p: impl Fn(f64, f64) -> Option<f64>, delta: f64, significance: f64) -> f64 {
     let of_both = |epsilon: f64| {
-        let spent = (1.0 + math::exp(epsilon)) * delta;
-        // nothing is rejected where δ says nothing
-        if spent < 1.0 { p(2.0 * epsilon, spent).unwrap_or(1.0) } else { 1.0 }
+        limit_of_two_steps(epsilon, delta, |epsilon, delta| p(epsilon, delta).unwrap_or(1.0))
     };
     rounded_down(last_below(significance, of_both))
 }

@@ -2,6 +2,7 @@
 
 use super::SplitError;
 use crate::adjacency::Adjacency;
+use crate::audit::group_privacy::limit_of_two_steps;
 use crate::audit::one_run::{
     CanaryGame, Guesses, check_delta, check_epsilon, check_significance, last_below, rounded_down,
 };
@@ -193,9 +194,10 @@ impl NamedRows {
     }
 
     fn limits(&self, epsilon: f64, delta: f64) -> Result<AddRemoveLimits, SplitError> {
-        let of_group = (1.0 + math::exp(epsilon)) * delta;
         Ok(AddRemoveLimits {
-            group: if of_group < 1.0 { self.replace(2.0 * epsilon, of_group) } else { 1.0 },
+            group: limit_of_two_steps(epsilon, delta, |epsilon, delta| {
+                self.replace(epsilon, delta)
+            }),
             coins_over_size: self.coins_over_size(epsilon, delta)?,
             moments: self.moments(epsilon, delta),
         })

@@ -3,6 +3,7 @@
 use super::cut::CutTails;
 use super::{NamedRows, SplitError};
 use crate::audit::AdjacencyBounds;
+use crate::audit::group_privacy::limit_of_two_steps;
 use crate::audit::one_run::{check_delta, check_epsilon, check_significance, largest_of_grid};
 use crate::audit::one_shot::convolved;
 use crate::math;
@@ -79,8 +80,8 @@ impl NamedStrata {
         // nothing is known to be rejected with all smaller values without a look at them
         let end = |rejects: &dyn Fn(f64) -> bool| largest_of_grid(|_| false, rejects);
         let group = |epsilon: f64| {
-            let spent = (1.0 + math::exp(epsilon)) * delta;
-            spent < 1.0 && self.at(2.0 * epsilon, spent) < significance
+            limit_of_two_steps(epsilon, delta, |epsilon, delta| self.at(epsilon, delta))
+                < significance
         };
         Ok(AdjacencyBounds {
             replace: end(&|epsilon| self.at(epsilon, delta) < significance),
